@@ -16,7 +16,15 @@ from src.cli.app import app, hyphens
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("*.md", "docs/*.md", "templates/*.md", "models/*/*.md", "bench/*.md", "packages/*/*.md")
+    for pattern in (
+        "*.md",
+        "docs/*.md",
+        "docs/internal/*.md",
+        "templates/*.md",
+        "models/*/*.md",
+        "bench/*.md",
+        "packages/*/*.md",
+    )
     for path in ROOT.glob(pattern)
 )
 READMES = ("README.md", "README.zh-CN.md")

@@ -1,4 +1,4 @@
-"""`docs/seeds.md` is complete and correct: every named file and test exists, and no requirement is missing."""
+"""`docs/internal/seeds.md` is complete and correct: every named file and test exists, and no requirement is missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted((ROOT.parent / "shared/seeds").glob("*.txt"))
-TEXT = (ROOT / "docs/seeds.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/internal/seeds.md").read_text(encoding="utf-8")
 ROWS = [
     [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
     for line in TEXT.splitlines()

@@ -24,7 +24,7 @@ from ..runtime.secrets import masker
 from .owner_lights import LIGHT_GATES
 from .render import linked_text, render
 from .run_files import OutsideRunFolder, is_inside, open_inside
-from .runs import HELD_OUT, Board, Run
+from .runs import HELD_OUT, Board, Curves
 
 FIRST_VIEW_SECONDS = 0.4
 """Time that the first view waits for measurements; what takes longer is loaded later."""
@@ -107,18 +107,20 @@ def lights_part(board: Board) -> Markup:
 
 
 def curves_part(board: Board) -> Markup:
-    run = board.run("")
-    run.metrics.read_new()
-    run.held_out.read_new()
-    series = {
-        name: (run.metrics.series(name), run.held_out.series(HELD_OUT.get(name, name))) for name in LABELS["curves"]
-    }
-    return render(
-        "curves.html", steps=run.metrics.last, series=series, limits=curve_limits(run, board.thresholds.get())
-    )
+    """Curves of the run that the result is about, and those of a newer run."""
+    shown = []
+    for name, curves in board.run("").curves().items():
+        curves.metrics.read_new()
+        curves.held_out.read_new()
+        series = {
+            figure: (curves.metrics.series(figure), curves.held_out.series(HELD_OUT.get(figure, figure)))
+            for figure in LABELS["curves"]
+        }
+        shown.append((name, curves.metrics.last, series, curve_limits(curves, board.thresholds.get())))
+    return render("curves.html", shown=shown)
 
 
-def curve_limits(run: Run, limits: Thresholds | None) -> dict[str, float]:
+def curve_limits(run: Curves, limits: Thresholds | None) -> dict[str, float]:
     """Thresholds of the gates after training, from the base of the held-out curves on."""
     found: dict[str, float] = {}
     if limits is None:

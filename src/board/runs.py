@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..core.paths import HERE, all_runs, evaluations
+from ..core.paths import EVAL_METRICS, HERE, LATEST_RUN, METRICS, all_runs, certified_run, evaluations, run_of
 from ..eval.compare import Change
 from ..gates.gate import PREFLIGHT
 from ..gates.manifest import newest_evaluation
@@ -45,16 +46,32 @@ EVIDENCE = ("reports", "data", "configs", "templates")
 T = TypeVar("T")
 
 
+class Curves:
+    """Figures of a training run: of every step, and of every evaluation on held-out samples. `folder`: of the run."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        figures = list(LABELS["curves"])
+        self.metrics = LogTail(root, (folder / METRICS).as_posix(), figures)
+        self.held_out = LogTail(root, (folder / EVAL_METRICS).as_posix(), [HELD_OUT.get(one, one) for one in figures])
+
+
 class Run:
     """One run folder."""
 
     def __init__(self, name: str, root: Path) -> None:
         self.name, self.root = name, root
-        figures = list(LABELS["curves"])
         self.indexer = Indexer(root)
-        self.metrics = LogTail(root, "logs/metrics.jsonl", figures)
-        self.held_out = LogTail(root, "logs/eval.jsonl", [HELD_OUT.get(name, name) for name in figures])
         self.index = Measured(self.indexer.update, EVERY)
+        self._curves: dict[Path, Curves] = {}
+
+    def curves(self) -> dict[str, Curves]:
+        """Curves by id of the training run: the run that reports are about, and the newest where that is another."""
+        runs: dict[Path, None] = {HERE: None}
+        with suppress(BadInput):
+            runs = dict.fromkeys((certified_run(), run_of(LATEST_RUN)))
+        for run in runs:
+            self._curves.setdefault(run, Curves(self.root, run))
+        return {run.name: self._curves[run] for run in runs}
 
 
 class Board:

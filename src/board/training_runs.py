@@ -21,9 +21,9 @@ def runs_page(board: Board, query: Query) -> Markup:
     """All training runs, newest first, and a config diff: by default of the two newest."""
     root, runs = board.run("").root, list_runs()
     known = [one.id for one in runs]
-    newest = [*known[1:2], *known[:1]] if len(known) > 1 else known * 2
+    newest = (known[1], known[0]) if len(known) > 1 else ("", "")
     a, b = (
-        query.get(side) if query.get(side) in known else default for side, default in zip("ab", newest, strict=False)
+        query.get(side) if query.get(side) in known else default for side, default in zip("ab", newest, strict=True)
     )
     files = {}
     for run in all_runs():

@@ -14,15 +14,18 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors
+from ..runtime.language import terminal_language
 from ..runtime.secrets import masker
 from . import chat, data, doctor, loop, release, reward, runs, scoring, show, train
 
@@ -122,7 +125,10 @@ class VerbGroup(TyperGroup):
                 panels.setdefault(panel, []).append((name, command.get_short_help_str(formatter.width)))
         for panel, rows in panels.items():
             group = GROUPS.get(panel)
-            with formatter.section(f"{panel} ({group.about})" if group else panel):
+            title, about = (panel, group.about) if group else (panel, "")
+            if terminal_language() == "zh":
+                title, about = help_zh()["groups"].get(panel, (title, about))
+            with formatter.section(f"{title} ({about})" if about else title):
                 formatter.write_dl(rows)
                 if group:
                     formatter.write(f"    $ {group.example}\n")
@@ -167,6 +173,35 @@ def common(
     """
 
 
+@cache
+def help_zh() -> dict[str, dict[str, Any]]:
+    """Chinese texts of the help."""
+    found: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("help_zh.yaml").read_bytes())
+    return found
+
+
+def in_chinese(command: Any, path: str = "askgate") -> Any:
+    """The command with Chinese help."""
+    texts = help_zh()
+    command.help = texts["verbs"].get(path, command.help)
+    english = command.get_help_option
+
+    def help_option(context: Any) -> Any:
+        if option := english(context):
+            option.help = texts["flags"]["--help"]
+        return option
+
+    command.get_help_option = help_option
+    for one in command.params:
+        if name := next((opt for opt in (*one.opts, one.name) if opt in texts["flags"]), None):
+            one.help = texts["flags"].get(f"{path} {name}", texts["flags"][name])
+        elif own := next((opt for opt in one.opts if f"{path} {opt}" in texts["flags"]), None):
+            one.help = texts["flags"][f"{path} {own}"]
+    for name, verb in getattr(command, "commands", {}).items():
+        in_chinese(verb, name if path == "askgate" else f"{path} {name}")
+    return command
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -174,7 +209,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     try:
         with explain_disk_errors(Path(), "run the command again; no file is left half-written", only_full=True):
-            app(arguments, prog_name="askgate")
+            command = typer.main.get_command(app)
+            (in_chinese(command) if terminal_language() == "zh" else command)(arguments, prog_name="askgate")
     except BadInput as error:
         show.complain(f"askgate: {error}")
         sys.exit(error.exit_code)

@@ -13,12 +13,15 @@ import typer
 from msgspec import Struct
 
 from ..core.errors import BadInput
+from ..runtime.language import in_language as both
 from . import options, show
 
 LEAST_PYTHON, LEAST_DISK_GB, LEAST_MEMORY_GB = (3, 11), 5.0, 4.0
 GB = 2**30
 LIBRARIES = ("torch", "transformers", "peft", "xllamacpp")
 EXTRAS = {"bitsandbytes": ("QLoRA", "gpu"), "trl": ("engine trl_ppo", "trl"), "datasets": ("--source hf", "hf")}
+
+WHAT_ZH = {"memory": "内存", "disk": "磁盘", "judge": "评委"}
 
 
 class Finding(Struct, frozen=True):
@@ -41,11 +44,15 @@ def doctor(as_json: options.Json = False) -> None:
         show.print_json(found)
     else:
         for one in found:
-            show.say(f"{'ok     ' if one.ok else 'MISSING'} {one.what}: {one.found}")
+            lamp = both("ok     ", "正常") if one.ok else both("MISSING", "缺失")
+            show.say(f"{lamp} {both(one.what, WHAT_ZH.get(one.what, one.what))}: {one.found}")
             if one.type_this:
                 show.say(f"        -> {one.type_this}")
         ready = all(one.ok for one in found)
-        show.say("-> ready: askgate demo, then askgate quickstart" if ready else "-> first do what is marked MISSING")
+        done = both(
+            "-> ready: askgate demo, then askgate quickstart", "-> 已就绪：先 askgate demo，再 askgate quickstart"
+        )
+        show.say(done if ready else both("-> first do what is marked MISSING", "-> 请先处理标为“缺失”的各项"))
     if not all(one.ok for one in found):
         raise typer.Exit(1)
 
@@ -61,11 +68,14 @@ def _libraries() -> list[Finding]:
     ]
     for name in LIBRARIES:
         has = _version(name)
-        found.append(Finding(name, has or "not installed", bool(has), "" if has else "pip install askgate"))
+        found.append(
+            Finding(name, has or both("not installed", "未安装"), bool(has), "" if has else "pip install askgate")
+        )
     for name, (purpose, extra) in EXTRAS.items():
         has = _version(name)
-        typed = "" if has else f"only for {purpose}: pip install 'askgate[{extra}]'"
-        found.append(Finding(name, has or "not installed (optional)", type_this=typed))
+        typed = both(f"only for {purpose}:", f"仅用于 {purpose}：") + f" pip install 'askgate[{extra}]'"
+        missing = both("not installed (optional)", "未安装（可选）")
+        found.append(Finding(name, has or missing, type_this="" if has else typed))
     return found
 
 
@@ -85,8 +95,11 @@ def _device() -> list[Finding]:
 
     device, cpu = get_device(), torch.device("cpu")
     memory = memory_gb(cpu)
-    few = "" if memory >= LEAST_MEMORY_GB else f"use a machine with {LEAST_MEMORY_GB:.0f} GB or more"
-    found = [Finding("memory", f"{memory:.1f} GB, {os.cpu_count()} cores", not few, few)]
+    least = f"{LEAST_MEMORY_GB:.0f} GB"
+    more = both(f"use a machine with {least} or more", f"请使用内存不少于 {least} 的机器")
+    few = "" if memory >= LEAST_MEMORY_GB else more
+    cores = both(f"{os.cpu_count()} cores", f"{os.cpu_count()} 核")
+    found = [Finding("memory", f"{memory:.1f} GB, {cores}", not few, few)]
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
         found.append(Finding("GPU", f"{name}, {memory_gb(device):.1f} GB, CUDA {torch.version.cuda}"))
@@ -96,14 +109,16 @@ def _device() -> list[Finding]:
         typed = "install a torch build with CUDA: https://pytorch.org/get-started/locally"
         found.append(Finding("GPU", f"there is one, and torch {torch.__version__} cannot use it", False, typed))
     else:
-        found.append(Finding("GPU", "none; training runs on the CPU"))
+        found.append(Finding("GPU", both("none; training runs on the CPU", "无，将在 CPU 上训练")))
     return found
 
 
 def _disk() -> Finding:
     free = shutil.disk_usage(Path()).free / GB
-    few = "" if free >= LEAST_DISK_GB else f"free {LEAST_DISK_GB:.0f} GB on the disk of this folder"
-    return Finding("disk", f"{free:.1f} GB free here", not few, few)
+    least = f"{LEAST_DISK_GB:.0f} GB"
+    typed = both(f"free {least} on the disk of this folder", f"请为此目录所在磁盘腾出 {least}")
+    few = "" if free >= LEAST_DISK_GB else typed
+    return Finding("disk", both(f"{free:.1f} GB free here", f"此处可用 {free:.1f} GB"), not few, few)
 
 
 def _judge() -> Finding:
@@ -116,7 +131,7 @@ def _judge() -> Finding:
         return Finding("judge", f"{error.where}: {error.what}", False, error.remedy)
     name = settings.provider.name
     if not os.environ.get("SCORER_PROVIDER", "").strip():
-        other = "to use another: set SCORER_PROVIDER and SCORER_API_KEY (docs/scoring.md)"
-        return Finding("judge", f"{name} (built in)", type_this=other)
-    test = "test it: askgate probe-scorer --live"
-    return Finding("judge", f"{name}, model {settings.provider.model}", type_this=test)
+        other = both("to use another: set", "使用其他评委：设置") + " SCORER_PROVIDER, SCORER_API_KEY (docs/scoring.md)"
+        return Finding("judge", f"{name} ({both('built in', '内置')})", type_this=other)
+    test = f"{both('test it', '测试')}: askgate probe-scorer --live"
+    return Finding("judge", f"{name}, {both('model', '模型')} {settings.provider.model}", type_this=test)

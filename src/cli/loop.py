@@ -12,6 +12,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from ..core.errors import BadInput
+from ..runtime.language import in_language as both
 from . import options, parse, show
 from .stage_table import stage_view
 
@@ -61,7 +62,7 @@ def rc1(
     if not listed:
         raise typer.Exit(_run(loop, until))
     for stage in loop.stages:
-        show.say(f"{stage.name}: {stage.title} {stage.title_zh}\n  $ {typed(stage)}")
+        show.say(f"{stage.name}: {both(stage.title, stage.title_zh)}\n  $ {typed(stage)}")
 
 
 def _print_plan(loop: ProfileLoop) -> None:
@@ -104,8 +105,8 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             _plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
         results = loop.run(os.environ, stage_view(loop.command), until)
     except KeyboardInterrupt:
-        show.complain(f"interrupted; type `{loop.command}` to resume: finished stages are not repeated")
-        show.complain(f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做")
+        english = f"interrupted; type `{loop.command}` to resume: finished stages are not repeated"
+        show.complain(both(english, f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做"))
         return INTERRUPTED
     evaluation = newest_evaluation()
     try:
@@ -122,7 +123,7 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
         show.complain(f"the reports are not complete: {error}")
     found = loop.lights()
     green = sum(light.colour == "green" for light in found)
-    show.say(f"{green} of {len(found)} lights are green")
+    show.say(both(f"{green} of {len(found)} lights are green", f"{len(found)} 盏灯中 {green} 盏为绿灯"))
     _print_lights([light for light in found if light.colour != "green"], loop)
     return worst(results)
 
@@ -190,19 +191,22 @@ def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty fo
     from ..loop.new_project import make_project
 
     show.wrote(*make_project(folder))
-    show.say(f"-> cd {folder} and run `askgate quickstart`; README.md there says what each file is for")
-    show.say(f"-> 进入 {folder} 运行 `askgate quickstart`；各文件用途见其中的 README.md")
+    english = f"-> cd {folder} and run `askgate quickstart`; README.md there says what each file is for"
+    show.say(both(english, f"-> 进入 {folder} 运行 `askgate quickstart`；各文件用途见其中的 README.md"))
 
 
 def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
     """Prints one line per light. Lines wrap in a narrow terminal, where a table would cut off what does not fit."""
+    from ..pages.render import LABELS
+
     width = max(map(len, COLOURS)) + 2
     for light in found:
-        lamp = "RED" if light.colour == "red" else light.colour
-        title = f"{light.title} {light.title_zh}" + (f" ({light.why})" if light.why else "")
+        lamp = both("RED" if light.colour == "red" else light.colour, LABELS["lamps"][light.colour][1])
+        waits = "前序阶段未通过，或文件、设置已变" if light.colour == "grey" else light.why
+        why = both(light.why, LABELS["stage_why"].get(light.why, ("", waits))[1])
+        title = both(light.title, light.title_zh) + (f" ({why})" if why else "")
         show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
-    for step in loop.next_step(found):
-        show.say(f"-> {step}")
+    show.say(f"-> {both(*loop.next_step(found))}")
 
 
 def _print_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
@@ -214,6 +218,7 @@ def _print_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
         for name, one in found.items():
             alarm = " ALARM" if one.alarm and one.alarm.on else ""
             rows.append([name, f"{show.cell(one.value)}{alarm}", one.source])
-        show.print_table((part, "value", "from"), rows, text=("value", "from"))
+        columns = (both("value", "数值"), both("from", "来源"))
+        show.print_table((part, *columns), rows, text=columns)
     for name in alarms(kpis):
-        show.complain(f"ALARM 警报: {name} is past its limit; see {KPIS}")
+        show.complain(both(f"ALARM: {name} is past its limit; see {KPIS}", f"警报：{name} 超出限值；见 {KPIS}"))

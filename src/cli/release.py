@@ -12,6 +12,7 @@ from typer import Option
 
 from ..core.errors import BadInput
 from ..core.paths import REPORTS
+from ..runtime.language import in_language as both
 from . import options, show
 from .train import compare_run
 
@@ -262,8 +263,16 @@ def report(
         show.print_json(found)
     else:
         for one in found.verdict:
-            lamp = {"green": "PASSED", "amber": "AMBER 黄灯", "red": "FAILED"}[one.colour]
-            show.say(f"{lamp} {one.name} {one.name_zh}: {one.told}")
+            lamp = {
+                "green": "PASSED",
+                "amber": both("AMBER", "黄灯"),
+                "red": "FAILED",
+                "grey": both("NOT YET", "未完成"),
+            }[one.colour]
+            told = both(one.told, one.told_zh).replace("\n", "\n  ")
+            show.say(f"{lamp} {both(one.name, one.name_zh)}: {told}")
+        if found.training_run:
+            show.say(both(f"about run {found.training_run}", f"针对运行 {found.training_run}"))
         show.wrote(RC1_PAGE, RC1_JSON)
     if not found.passed:
         raise typer.Exit(1 if all(one.genuine for one in found.verdict) else 2)
@@ -311,7 +320,7 @@ def board(
     os.chdir(roots[0])
     listener = _listen(HOST, port)
     own = listener.getsockname()[1]
-    show.say(f"http://{HOST}:{own}/  (Ctrl-C ends it 按 Ctrl-C 结束)")
+    show.say(f"http://{HOST}:{own}/  ({both('Ctrl-C ends it', '按 Ctrl-C 结束')})")
     config = uvicorn.Config(make_app(made, own), log_level="warning", server_header=False)
     uvicorn.Server(config).run(sockets=[listener])
 

@@ -8,10 +8,13 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput
+from ..runtime.language import in_language as both
 from . import options, show
 
 if TYPE_CHECKING:
     from ..training.run_list import RunInfo
+
+STATES = {"running": "运行中", "finished": "已完成", "stopped": "已停止"}
 
 
 def runs(
@@ -46,7 +49,7 @@ def runs(
         if not yes and not typer.confirm(f"Delete {folder} ({size / 1e6:,.0f} MB)?", err=True):
             raise typer.Exit(1)
         delete_run(folder)
-        show.say(f"deleted {folder}")
+        show.say(both(f"deleted {folder}", f"已删除 {folder}"))
         return
     if name is not None:
         name_run(folder, name)
@@ -57,19 +60,22 @@ def runs(
 
 def _print_runs(found: list[RunInfo]) -> None:
     if not found:
-        show.say("no training runs here; start one: askgate train")
+        show.say(both("no training runs here; start one: askgate train", "此处尚无训练运行；开始训练：askgate train"))
         return
     for one in found:
         label = f"{one.name} ({one.id})" if one.name else one.id
         tags = f"  [{', '.join(one.tags)}]" if one.tags else ""
-        about = "  <- report, verify and package are about it" if one.certified else ""
+        about = "  <- " + both("report, verify and package are about it", "报告、核验与复现包针对它")
+        about = about if one.certified else ""
         show.say(f"{label}{tags}{about}")
-        gates = {True: ", gates passed", False: ", a gate failed", None: ""}[one.passed]
-        what = f"{one.strategy} from {one.base_model}, profile {one.profile}"
-        show.say(f"  {one.state}, step {one.step} of {one.steps}, {what}{gates}")
+        passed, failed = both(", gates passed", "，闸门通过"), both(", a gate failed", "，有闸门未过")
+        gates = {True: passed, False: failed, None: ""}[one.passed]
+        what = f"{one.strategy} {both('from', '基于')} {one.base_model}, {both('profile', '配置档')} {one.profile}"
+        steps = both(f"step {one.step} of {one.steps}", f"第 {one.step}/{one.steps} 步")
+        show.say(f"  {both(one.state, STATES[one.state])}, {steps}, {what}{gates}")
         figures = [
             f"{show.FIGURES[name]} {show.figure(name, base)} -> {show.figure(name, trained)}"
             for name, (base, trained) in one.figures.items()
         ]
         if figures:
-            show.say(f"  {', '.join(figures)} (percent)")
+            show.say(f"  {', '.join(figures)} {both('(percent)', '（百分比）')}")

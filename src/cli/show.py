@@ -21,6 +21,7 @@ from askgate_env.types import LEVELS, Level, Task
 
 from ..core.check import Check, Report
 from ..core.files import sha256_file
+from ..runtime.language import in_language as both
 from ..runtime.progress import Reporter
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ T = TypeVar("T")
 ROWS_SHOWN = 20
 """Number of skipped rows that are named in the terminal."""
 FIGURES = {
-    "need_ask_success": "need-ask success",
-    "overclar_rate": "over-clarification",
-    "success": "success",
-    "avg_turns": "mean turns",
+    "need_ask_success": both("need-ask success", "需问成功率"),
+    "overclar_rate": both("over-clarification", "过度澄清率"),
+    "success": both("success", "成功率"),
+    "avg_turns": both("mean turns", "平均轮数"),
 }
 """Headline figures of a policy and their labels."""
 
@@ -52,7 +53,7 @@ def complain(text: str) -> None:
 
 def wrote(*paths: Path | str) -> None:
     for path in paths:
-        say(f"wrote {path}")
+        say(both(f"wrote {path}", f"已写入 {path}"))
 
 
 def console(stderr: bool = False) -> Console:
@@ -140,47 +141,53 @@ def made(
         print_json({"outputs": hashes, **{name: value for name, value in more.items() if value}})
         return
     if counts:
-        print_table(("task", *LEVELS), ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()))
+        print_table(
+            (both("task", "任务"), *LEVELS),
+            ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()),
+        )
     for row in skipped_rows[:ROWS_SHOWN]:
         say(row)
     for task, count in unused.items():
-        say(f"skipped {count} records of {task}: repeated, or without a way to the answer")
+        english = f"skipped {count} records of {task}: repeated, or without a way to the answer"
+        say(both(english, f"{task}：跳过 {count} 条，因重复或无法推出答案"))
     for task, count in (fewer_ambiguous or {}).items():
-        say(f"{count} fewer ambiguous samples of {task} than asked for: complete ones take their place")
+        english = f"{count} fewer ambiguous samples of {task} than asked for: complete ones take their place"
+        say(both(english, f"{task}：缺信息的样本比要求少 {count} 条，由完整样本补足"))
     for path, digest in hashes.items():
-        say(f"wrote {path}")
+        wrote(path)
         say(f"  sha256 {digest}")
 
 
 def _print_checks(report: Report) -> None:
     if report.passed:
         rows = ([check.name, measured(check), limit(check)] for check in report.checks)
-        print_table(("check", "value", "must be"), rows, text=["must be"])
-        say(f"PASSED {report.stage}: {len(report.checks)} checks")
+        columns = (both("check", "检查"), both("value", "实测"), both("must be", "要求"))
+        print_table(columns, rows, text=columns[2:])
+        say(f"PASSED {report.stage}: {len(report.checks)} " + both("checks", "项检查"))
         return
     failed = [check for check in report.checks if not check.passed]
     for check in failed:
-        print_failure(f"{check.name}: {measured(check)}, must be {limit(check)}", check)
-    say(f"FAILED {report.stage}: {len(failed)} of {len(report.checks)} checks")
+        print_failure(f"{check.name}: {measured(check)}, {both('must be', '要求')} {limit(check)}", check)
+    say(
+        f"FAILED {report.stage}: {len(failed)} " + both(f"of {len(report.checks)} checks", f"/ {len(report.checks)} 项")
+    )
 
 
 def print_failure(what: str, check: Check | Finding, write: Callable[[str], None] = say) -> None:
-    """Prints a failed check with its remedy in English and Chinese."""
+    """Prints a failed check with its remedy."""
     write(f"FAILED {what}")
-    write(f"  What to do: {check.remedy}")
-    write(f"  怎么办：{check.remedy_zh}")
+    write("  " + both(f"What to do: {check.remedy}", f"怎么办：{check.remedy_zh}"))
 
 
 def print_ambers(ambers: Sequence[Check]) -> None:
     """Prints facts that the owner must know though nothing failed."""
     for one in ambers:
-        say(f"AMBER 黄灯 {one.name}: {measured(one)}, should be {limit(one)}")
-        say(f"  {one.remedy}")
-        say(f"  {one.remedy_zh}")
+        say(f"{both('AMBER', '黄灯')} {one.name}: {measured(one)}, {both('should be', '应为')} {limit(one)}")
+        say(f"  {both(one.remedy, one.remedy_zh)}")
 
 
 def measured(check: Check | Finding) -> str:
-    return "not measured" if check.value is None else number(check.value, beside=check.threshold)
+    return both("not measured", "未测量") if check.value is None else number(check.value, beside=check.threshold)
 
 
 def limit(check: Check | Finding) -> str:

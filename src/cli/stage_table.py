@@ -19,6 +19,7 @@ from rich.text import Text
 from ..core.paths import LOGS
 from ..loop.stage import FAILED, PASSED, Stage
 from ..loop.stage_view import RunningStage, StageView, figure_of, log_of, verdict
+from ..runtime.language import in_language
 from . import show
 
 REFRESH_S = 0.5
@@ -134,36 +135,39 @@ class StageTable(StageView):
         table.add_column(width=NAMES, no_wrap=True)
         if wide:
             table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-        else:
-            table.add_column(width=TITLES, no_wrap=True, overflow="ellipsis")
-        table.add_column(width=FIGURES, no_wrap=True, overflow="ellipsis")
+        table.add_column(width=FIGURES if wide else TITLES + FIGURES + 1, no_wrap=True, overflow="ellipsis")
         table.add_column(width=TIMES, no_wrap=True, justify="right")
         for stage in self.stages:
             row = self.rows[stage.name]
             running = next((one for one in self.running if one.stage is stage), None)
+            title = in_language(stage.title, stage.title_zh)
             figure = (
                 self._bar(stage, row.progress)
                 if running and row.progress
-                else Text(row.figure or ("" if wide else stage.title))
+                else Text(row.figure or ("" if wide else title))
             )
             took = time.monotonic() - running.began if running else row.seconds
-            title = f"{stage.title} {stage.title_zh}" if wide else stage.title_zh
             style = "" if row.state else "dim"
             state = Text(row.state, style=COLOURS.get(row.state, "dim"))
-            table.add_row(state, stage.name, title, figure, "" if took is None else clock(took), style=style)
+            cells = (title, figure) if wide else (figure,)
+            table.add_row(state, stage.name, *cells, "" if took is None else clock(took), style=style)
         return Group(self._summary(), table, *self._foot())
 
     def _summary(self) -> Text:
         done = sum(row.state not in ("", "run") for row in self.rows.values())
         left = self.seconds_left()
-        ending = f", about {clock(left)} left" if left else ""
-        return Text(f"{done} of {len(self.stages)} stages done{ending}; output of each: {LOGS / 'stages'}/NAME.log")
+        ending = in_language(f", about {clock(left)} left", f"，约剩 {clock(left)}") if left else ""
+        english = f"{done} of {len(self.stages)} stages done{ending}; output of each: {LOGS / 'stages'}/NAME.log"
+        chinese = f"已完成 {done}/{len(self.stages)} 个阶段{ending}；各阶段输出：{LOGS / 'stages'}/NAME.log"
+        return Text(in_language(english, chinese))
 
     def _foot(self) -> list[Text]:
         if not self.running:
             return []
-        now = [Text(f"{one.stage.name}: {one.stage.title}", no_wrap=True, overflow="ellipsis") for one in self.running]
-        return [Text(), *now, Text(f"Ctrl-C stops; `{self.resume}` resumes", style="dim")]
+        titles = ((one.stage.name, in_language(one.stage.title, one.stage.title_zh)) for one in self.running)
+        now = [Text(f"{name}: {title}", no_wrap=True, overflow="ellipsis") for name, title in titles]
+        keys = in_language(f"Ctrl-C stops; `{self.resume}` resumes", f"Ctrl-C 停止；`{self.resume}` 继续")
+        return [Text(), *now, Text(keys, style="dim")]
 
     def _bar(self, stage: Stage, found: Progress) -> Text:
         full = round(BAR * min(1.0, found.done / max(1, found.total)))

@@ -12,6 +12,7 @@ from typer import Argument, Option
 
 from ..core.api import Stop
 from ..core.errors import BadInput
+from ..runtime.language import in_language as both
 from . import options, parse, show
 
 if TYPE_CHECKING:
@@ -137,17 +138,21 @@ def _plan_own_run(config: Path, model: str, data: Path, overrides: list[str] | N
     plan = make_plan(model, found)
     path = write_run_config(plan, found)
     size, device = f"{plan.parameters / 1e6:,.0f}M weights", f"{plan.device.type}, {plan.memory_gb:.0f} GB"
-    show.say(f"model:   {model}, {size}")
-    show.say(f"device:  {device}")
-    show.say(f"method:  {plan.method}, forecast {plan.needs_gb:.1f} GB")
-    show.say(
+    show.say(f"{both('model:  ', '模型：')} {model}, {size}")
+    show.say(f"{both('device: ', '设备：')} {device}")
+    show.say(f"{both('method: ', '方法：')} {plan.method}, {both('forecast', '预计占用')} {plan.needs_gb:.1f} GB")
+    counts = (
         f"data:    {found.samples} samples ({found.need_ask} need a question), {found.held_out} held out, "
-        f"{len(found.skipped)} rows skipped"
+        f"{len(found.skipped)} rows skipped",
+        f"数据： {found.samples} 条样本（{found.need_ask} 条需要提问），留出 {found.held_out} 条，"
+        f"跳过 {len(found.skipped)} 行",
     )
-    show.say(f"config:  {path}")
+    show.say(both(*counts))
+    show.say(f"{both('config: ', '配置：')} {path}")
     if not resume:
-        show.say("trying one step ...")
-        show.say(f"one step works ({try_step(path, model, found, overrides or ()):.0f} s with loading); training")
+        show.say(both("trying one step ...", "先试一步 ..."))
+        took = f"{try_step(path, model, found, overrides or ()):.0f} s"
+        show.say(both(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练"))
     return path
 
 
@@ -155,7 +160,8 @@ def _say_profile_of(config: Path, overrides: list[str] | None) -> None:
     from ..config.loader import load_train_config
 
     profile = load_train_config(config, overrides).profile
-    local = " (no ticket needed; its checkpoints cannot be released)" if profile == "local" else ""
+    local = both(" (no ticket needed; its checkpoints cannot be released)", "（无需训练票；其检查点不可发布）")
+    local = local if profile == "local" else ""
     options.say_profile(f"{profile}{local}")
 
 
@@ -176,14 +182,17 @@ def _run(start: Callable[[], TrialReport | None], as_json: bool) -> None:
             continue
         columns = _columns(f"seed {seed.seed}, {seed.steps} steps", seed)
         show.print_table(columns, [_row(label, name, seed) for name, label in show.FIGURES.items()])
-        show.say(f"{seed.changes['success'].base.n} held-out samples, the same for all; shares in percent")
+        show.say(
+            f"{seed.changes['success'].base.n} "
+            + both("held-out samples, the same for all; shares in percent", "条留出样本，各策略相同；比例以百分数表示")
+        )
 
 
 def show_results(report: TrialReport) -> None:
     """One table: every figure of all seeds together and, where there are several, of each seed."""
     pooled = report.pooled
     if pooled.changes is None:
-        show.say("no evaluation of base and trained policy")
+        show.say(both("no evaluation of base and trained policy", "没有底模与训练后策略的评测"))
         return
     several = len(report.seeds) > 1
     title = f"{len(report.seeds)} seeds" if several else f"seed {report.seeds[0].seed}"
@@ -193,11 +202,16 @@ def show_results(report: TrialReport) -> None:
         if several:
             rows += [_row(f"  seed {one.seed}", name, one) for one in report.seeds if one.changes]
     show.print_table(_columns(f"{title}, {pooled.steps} steps", pooled), rows)
-    show.say(f"{report.figures['held_out']} held-out samples, the same for all; shares in percent")
+    show.say(
+        f"{report.figures['held_out']} "
+        + both("held-out samples, the same for all; shares in percent", "条留出样本，各策略相同；比例以百分数表示")
+    )
 
 
 def _columns(title: str, compared: Compared) -> list[str]:
-    return [title, "base", *(label for label, _ in _others(compared)), "trained", "change", "95% interval"]
+    others = (label for label, _ in _others(compared))
+    ends = both("trained", "训练后"), both("change", "变化"), both("95% interval", "95% 区间")
+    return [title, both("base", "底模"), *others, *ends]
 
 
 def _row(label: str, name: str, compared: Compared) -> list[str]:
@@ -210,9 +224,9 @@ def _row(label: str, name: str, compared: Compared) -> list[str]:
 def _others(compared: Compared) -> list[tuple[str, dict[str, Change]]]:
     """Policies beside base and trained one, each with what the trained one changed."""
     sides = {
-        "warm start": compared.over_warm_start,
-        "SFT control": compared.over_control,
-        "SFT (time)": compared.over_time_control,
+        both("warm start", "热启动"): compared.over_warm_start,
+        both("SFT control", "SFT 对照"): compared.over_control,
+        both("SFT (time)", "SFT（同时长）"): compared.over_time_control,
     }
     return [(label, changes) for label, changes in sides.items() if changes]
 
@@ -311,7 +325,7 @@ def sign_off(
 
 
 def _print_round(report: Round) -> None:
-    columns = ("gate", "check", "value", "must be", "")
+    columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
     rows = (
         [one.gate, one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
         for one in report.findings
@@ -322,4 +336,7 @@ def _print_round(report: Round) -> None:
     show.print_ambers(report.ambers)
     verdict = "PASSED" if report.passed else "FAILED"
     failed = "" if report.passed else f", {len(report.failed)} failed"
-    show.say(f"{verdict} {report.round} ({report.profile}): {len(report.findings)} checks{failed}")
+    checks = both(
+        f"{len(report.findings)} checks{failed}", f"{len(report.findings)} 项检查，{len(report.failed)} 项未过"
+    )
+    show.say(f"{verdict} {report.round} ({report.profile}): {checks}")

@@ -112,18 +112,19 @@ class Manifest:
         In an unpacked package the run folder is the working folder itself. The seals of the final models tell which of
         the recorded runs that is: two runs may have one ticket.
         """
-        run, files = self._recorded_run(run), self._files()
+        run, files = self.recorded_run(run), self._files()
         return {name.relative_to(run): digest for name, digest in files.items() if name.is_relative_to(run)}
 
     def is_recorded_once(self, run: Path, name: Path) -> bool:
         """Whether a file of a run folder was recorded, and never with other contents."""
-        path = str(self._recorded_run(run) / name)
+        path = str(self.recorded_run(run) / name)
         return len({entry.sha256 for entry in self.entries if entry.kind == "file" and entry.path == path}) == 1
 
     def _files(self) -> dict[Path, str]:
         return {Path(name): entry.sha256 for name, entry in self.newest().items() if entry.kind == "file"}
 
-    def _recorded_run(self, run: Path) -> Path:
+    def recorded_run(self, run: Path) -> Path:
+        """The run folder by the name that it was recorded with; that of an unpacked package is the working folder."""
         if run != run_paths.HERE:
             return run
         files, seals = self._files(), {seal: sha256_file(seal) for seal in final_seals(run_paths.GATED_CHECKPOINTS)}

@@ -17,6 +17,7 @@ from ..core.defaults import SEED
 from ..core.paths import LIVE_SCORES
 from ..gates.gate import Finding, measure, round_context
 from ..gates.rounds import FILE_GATES
+from ..runtime.language import in_language
 from .profile_loop import open_loop
 from .runner import run_stages, verb, worst
 from .stage import FAILED, Stage, State
@@ -36,14 +37,14 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
     dark = [light for light in before if light.colour not in ("green", "amber")]
     if dark or len(before) < len(NEEDED):
         for light in dark:
-            say(f"{light.title} {light.title_zh} is {light.colour}: {light.why}")
+            say(f"{in_language(light.title, light.title_zh)}: {light.colour}, {light.why}")
             for reason in light.reasons:
-                say(f"  {reason.name}: {reason.remedy}\n  {reason.name}：{reason.remedy_zh}")
+                say(f"  {reason.name}: {in_language(reason.remedy, reason.remedy_zh)}")
         say(f"nothing grows before these lights are green {_STOP}")
         return FAILED
     if red := red_gates(loop.profile):
         for one in red:
-            say(f"{one.gate}: {one.name}: {one.remedy}\n  {one.gate}：{one.name}：{one.remedy_zh}")
+            say(f"{one.gate}: {one.name}: {in_language(one.remedy, one.remedy_zh)}")
         say(f"measured again, these gates do not pass, whatever the lights say; nothing grows {_STOP}")
         return FAILED
     state = State(STATE)
@@ -53,7 +54,7 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
     if last.code == 0:
         say(f"grown to {sizes[-1]:,} live-scored samples: {LIVE_SCORES}")
     else:
-        say(f"growth stopped at: {last.stage.title} {last.stage.title_zh}")
+        say(f"{in_language('growth stopped at:', '扩量止于：')} {in_language(last.stage.title, last.stage.title_zh)}")
     return worst(results)
 
 

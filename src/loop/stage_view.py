@@ -18,12 +18,13 @@ from typing import Any
 import msgspec
 
 from ..core.paths import LOGS
+from ..runtime.language import in_language
 from .lights import reasons_of
 from .stage import FAILED, PASSED, Stage
 
 TAIL = 15
 """Lines of a failed stage's output that are shown."""
-_CHECKS = re.compile(r"^PASSED \S+: (\d+) checks", re.MULTILINE)
+_CHECKS = re.compile(r"^PASSED \S+: (\d+) ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -50,20 +51,28 @@ class StageView:
     def showing(self, stages: Sequence[Stage]) -> Iterator[None]:
         """Called with the stages of the loop before the first of them starts."""
         self.stages = list(stages)
-        self.say(f"{len(stages)} stages; the output of each goes to {LOGS / 'stages'}/")
+        where = f"{LOGS / 'stages'}/"
+        self.say(
+            in_language(
+                f"{len(stages)} stages; the output of each goes to {where}",
+                f"共 {len(stages)} 个阶段；各阶段的输出在 {where}",
+            )
+        )
         yield
 
     def waits(self, lock: Path) -> None:
-        self.say(f"another run is at work here ({lock}); waiting until it has ended")
+        english = f"another run is at work here ({lock}); waiting until it has ended"
+        self.say(in_language(english, f"此处已有运行在进行（{lock}），等待其结束"))
 
     def skipped(self, stage: Stage, why: str) -> None:
-        self.say(f"{self._head(stage)}: skipped, because {why}")
+        self.say(f"{self._head(stage)}: {in_language('skipped, because', '跳过：')} {why}")
 
     def kept(self, stage: Stage, code: int) -> None:
-        self.say(f"{self._head(stage)}: still valid{'' if code == PASSED else '; its light is red'}")
+        still = in_language("still valid", "仍然有效")
+        self.say(f"{self._head(stage)}: {still}{'' if code == PASSED else in_language('; its light is red', '；红灯')}")
 
     def started(self, one: RunningStage, why: str) -> None:
-        self.say(f"{self._head(one.stage)}: {one.stage.title} {one.stage.title_zh} ({why})")
+        self.say(f"{self._head(one.stage)}: {in_language(one.stage.title, one.stage.title_zh)} ({why})")
 
     def tick(self, running: Sequence[RunningStage]) -> None:
         """Called several times a second while stages are running."""
@@ -80,16 +89,18 @@ class StageView:
         log = log_of(stage)
         for line in tail(log):
             self.say(f"    {line}")
-        self.say(f"  full output: {log}")
+        self.say(f"  {in_language('full output:', '完整输出：')} {log}")
         if code == FAILED:
-            self.say("  a gate failed; what to do is in the lines above 闸门未过，处理办法见上")
+            self.say("  " + in_language("a gate failed; what to do is in the lines above", "闸门未过，处理办法见上"))
         elif self.resume:
-            self.say(f"  fix what the last lines name, then type: {self.resume} 按上面的提示处理后重新运行")
+            english = f"fix what the last lines name, then type: {self.resume}"
+            self.say("  " + in_language(english, f"按上面的提示处理后重新运行：{self.resume}"))
 
     def ending(self, left: Sequence[RunningStage]) -> None:
         """Called when the loop is stopped while stages are still running."""
         names = " and ".join(one.stage.name for one in left)
-        self.say(f"stopping {names}, which may take some seconds; Ctrl-C again does not wait")
+        english = f"stopping {names}, which may take some seconds; Ctrl-C again does not wait"
+        self.say(in_language(english, f"正在停止 {names}，可能需要几秒；再按一次 Ctrl-C 立即结束"))
 
     def _head(self, stage: Stage) -> str:
         return f"[{self.stages.index(stage) + 1}/{len(self.stages)}] {stage.name}"
@@ -126,7 +137,7 @@ def figure_of(stage: Stage, code: int) -> str:
     checks = [len(report.get("checks") or report.get("findings") or ()) for report in map(_read, reports)]
     said = _CHECKS.findall("\n".join(tail(log_of(stage))))
     count = next(filter(None, checks), 0) or int(said[-1] if said else 0)
-    return f"{count} checks passed" if count else ""
+    return in_language(f"{count} checks passed", f"{count} 项检查通过") if count else ""
 
 
 def _read(path: Path) -> dict[str, Any]:

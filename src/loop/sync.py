@@ -64,6 +64,9 @@ def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command
     red = [light for light in lights if light.colour == "red"]
     failed = [f"{light.title}: {reason.name}" for light in red for reason in light.reasons]
     without_report = [f"{light.title}: {light.why}" for light in red if not light.reasons]
+    grey = [light for light in lights if light.colour == "grey"]
+    # The first of the stages that are not done names what the others wait for.
+    waiting = [f"{len(grey)} of {len(lights)} stages are not done, from: {grey[0].title}"] if grey else []
     return {
         "from": settings.from_,
         "round": number,
@@ -73,7 +76,7 @@ def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command
             for one in settings.artifacts
             if (digest := digests[one.name]) is not None
         ],
-        "risks_blockers": [*failed, *without_report] or ["none"],
+        "risks_blockers": [*failed, *without_report, *waiting] or ["none"],
         "notes": next_step(lights, command)[0],
     }
 

@@ -35,7 +35,7 @@ from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers
 from ..gates.gate import measured_file, round_context
-from ..gates.manifest import MANIFEST, newest_evaluation
+from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
 from ..gates.ticket import (
     ENVELOPE,
     REFUSAL,
@@ -96,8 +96,13 @@ class EpisodesToRead(Struct, frozen=True):
     pairs: list[EpisodePair]
 
 
-Colour = Literal["green", "amber", "red"]
-AMBERS, NO_AMBER, NOT_MEASURED = "Ambers", "none 无", "not measured yet 尚未测量"
+Colour = Literal["green", "amber", "red", "grey"]
+AMBERS = "Ambers"
+NOT_RUN, NO_EVIDENCE, NOT_TRAINED, NOT_MEASURED = NOT_YET = (
+    "not run yet", "no evidence yet", "not trained yet", "not measured yet",
+)  # fmt: skip
+Told = tuple[bool, str, str]
+"""Whether a part of the verdict passed, and why, in both languages."""
 
 
 class Rc1(Struct, frozen=True):
@@ -111,7 +116,9 @@ class Rc1(Struct, frozen=True):
     colour: Colour
     verdict: list[VerdictPoint]
     run: str
-    """Name of the run in its manifest."""
+    """Name of the run folder in its manifest."""
+    training_run: str
+    """Id of the training run that the report is about; empty before training."""
     ticket: str
     """SHA-256; empty without a ticket."""
     signed: bool
@@ -183,6 +190,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         colour=colour_of(found),
         verdict=found,
         run=rounds[-1].run if rounds else "",
+        training_run=Manifest().recorded_run(_run_folder(evaluation)).name if evaluation else "",
         ticket=sha256_file(TICKET) if TICKET.exists() else "",
         signed=ENVELOPE.exists() and profile.owner_key is not None and evidence_holds(found),
         models=_models(trial),
@@ -349,16 +357,17 @@ class VerdictPoint(Struct, frozen=True):
     name_zh: str
     passed: bool
     told: str
-    """The finding in one line."""
+    """The finding in one line; ambers have a line each."""
+    told_zh: str = ""
     genuine: bool = True
     """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
     colour: Colour = "red"
-    """Amber: nothing failed, and there are facts that the owner must know, signed off or not."""
+    """Amber: nothing failed, and there are facts that the owner must know, signed off or not. Grey: not measured yet."""
 
 
 def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
     """The six parts of the verdict."""
-    questions: list[tuple[str, str, Callable[[], tuple[bool, str]]]] = [
+    questions: list[tuple[str, str, Callable[[], Told]]] = [
         ("Round 1", "第一轮预检", lambda: _round(profile, ROUND1)),
         ("Round 2", "第二轮预检", lambda: _round(profile, TICKET if TICKET.exists() else REFUSAL)),
         (EVIDENCE, "证据核验", _evidence),
@@ -369,19 +378,20 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
     points = []
     for name, name_zh, answer in questions:
         try:
-            passed, told = answer()
-            ambers_of = name == AMBERS and told not in (NO_AMBER, NOT_MEASURED)
-            colour: Colour = "amber" if ambers_of else "green" if passed else "red"
-            points.append(VerdictPoint(name, name_zh, passed, told, colour=colour))
+            passed, told, told_zh = answer()
+            facts = name == AMBERS and ": " in told
+            colour: Colour = "amber" if facts else "green" if passed else "grey" if told in NOT_YET else "red"
+            points.append(VerdictPoint(name, name_zh, passed, told, told_zh, colour=colour))
         except BadInput as error:
             points.append(VerdictPoint(name, name_zh, False, str(error), genuine=False))
     return points
 
 
 def colour_of(points: Sequence[VerdictPoint]) -> Colour:
-    """Red if a part failed, amber if only ambers are there, else green."""
+    """Red if a part failed, grey if a part is missing, amber if only ambers are there, else green."""
     colours = {one.colour for one in points}
-    return "red" if "red" in colours else "amber" if "amber" in colours else "green"
+    order: tuple[Colour, ...] = ("red", "grey", "amber")
+    return next((colour for colour in order if colour in colours), "green")
 
 
 def evidence_holds(points: Sequence[VerdictPoint]) -> bool:
@@ -398,49 +408,54 @@ def readable_rounds() -> list[Round]:
     return rounds
 
 
-def _round(profile: str, path: Path) -> tuple[bool, str]:
+def _round(profile: str, path: Path) -> Told:
     if not path.exists():
-        return False, "not run yet 尚未运行"
+        return False, NOT_RUN, "尚未运行"
     report = read_round(path)
     if report.profile != profile:
-        return False, f"it belongs to profile {report.profile}, not {profile}"
-    counted = f"{len(report.findings) - len(report.failed)} of {len(report.findings)} checks passed"
-    return report.passed and not report.failed, counted
+        where = report.profile, profile
+        return False, "it belongs to profile {}, not {}".format(*where), "属于配置档 {}，不是 {}".format(*where)
+    passed, every = len(report.findings) - len(report.failed), len(report.findings)
+    ok = report.passed and not report.failed
+    return ok, f"{passed} of {every} checks passed", f"{every} 项检查通过 {passed} 项"
 
 
-def _evidence() -> tuple[bool, str]:
+def _evidence() -> Told:
     if not ROUND1.exists():
-        return False, "no evidence yet 尚无证据"
+        return False, NO_EVIDENCE, "尚无证据"
     lines: list[str] = []
     verify(False, lines.append)
-    return True, "; ".join(lines[1:3])
+    return True, "; ".join(lines[1:3]), f"清单与账本逐项核对一致（{len(lines)} 项）"
 
 
-def _trained(evaluation: TrialReport | None) -> tuple[bool, str]:
+def _trained(evaluation: TrialReport | None) -> Told:
     """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
     if evaluation is None:
-        return False, "not trained yet 尚未训练"
+        return False, NOT_TRAINED, "尚未训练"
     if not evaluation.gated:
-        return False, "the run that was evaluated had no ticket 所评测的训练无票"
+        return False, "the run that was evaluated had no ticket", "所评测的训练没有训练票"
     if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
         raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
     folders = final_models(TrainConfig.model_validate(evaluation.config))
     early = "".join(f"; {folder}: {reason}" for folder in folders if (reason := ended_early(folder)))
-    return True, f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved{early}"
+    models = f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved{early}"
+    return True, models, f"{len(folders)} 个模型，与保存时逐字节一致{early}"
 
 
-def _trial(evaluation: TrialReport | None) -> tuple[bool, str]:
+def _trial(evaluation: TrialReport | None) -> Told:
     if evaluation is None:
-        return False, "not measured yet 尚未测量"
-    passed = sum(one.passed for one in evaluation.checks)
-    counted = f"{passed} of {len(evaluation.checks)} passed, on {evaluation.figures['held_out']:,} held-out samples"
-    return evaluation.passed and passed == len(evaluation.checks) > 0, counted
+        return False, NOT_MEASURED, "尚未测量"
+    passed, every, samples = sum(one.passed for one in evaluation.checks), len(evaluation.checks), evaluation.figures
+    told = f"{passed} of {every} passed, on {samples['held_out']:,} held-out samples"
+    told_zh = f"{every} 项通过 {passed} 项，{samples['held_out']:,} 条留出样本"
+    return evaluation.passed and passed == every > 0, told, told_zh
 
 
-def _ambers(profile: str) -> tuple[bool, str]:
+def _ambers(profile: str) -> Told:
     """Whether every fact that the owner must know is signed off."""
     found = ambers(load_profile(profile))
     if not ROUND1.exists():
-        return False, NOT_MEASURED
+        return False, NOT_MEASURED, "尚未测量"
     told = [f"{one.name}: " + (f"signed off by {one.signed}" if one.signed else one.fact.remedy) for one in found]
-    return all(one.signed for one in found), "; ".join(told) or NO_AMBER
+    told_zh = [f"{one.name}：" + (f"{one.signed} 已签字" if one.signed else one.fact.remedy_zh) for one in found]
+    return all(one.signed for one in found), "\n".join(told) or "none", "\n".join(told_zh) or "无"

@@ -23,6 +23,7 @@ from ..core.jsonl import read_lines, read_records
 from ..data.pool.build import build_pool
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import materialize_shadow
+from ..data.pool.source import TooFewRecords
 from ..data.readers import messages, official_files
 from ..runtime.progress import Reporter
 
@@ -117,8 +118,8 @@ def _largest(plan: BuildPlan, sizes: list[int], build: Callable[[BuildPlan], obj
     for size in dict.fromkeys(sizes):
         try:
             build(msgspec.structs.replace(plan, n=size))
-        except BadInput as error:
-            if " asked for, " not in error.what or size == sizes[-1]:
+        except TooFewRecords:
+            if size == sizes[-1]:
                 raise
         else:
             return

@@ -7,7 +7,6 @@ forecast (`forecast.py`) fits the memory of the device with all rollout slots is
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import torch
@@ -31,7 +31,9 @@ from ..runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb
 from .forecast import Shape, fit
 from .own_data import OwnData
 
-TRY_FOLDER, TRY_SECONDS = Path(".askgate/try_step"), 3600
+TRY_FOLDER, TRY_SECONDS = Path(".askgate"), 3600
+OUTPUTS = {"runs", "checkpoints", "logs", "reports", ".askgate"}
+"""Names in the working folder that a run writes."""
 Method = Literal["full", "lora", "qlora"]
 STEPS = 100
 MOST_TOKENS, LEAST_TURN = 4096, 32
@@ -131,10 +133,19 @@ def write_run_config(plan: RunPlan, data: OwnData) -> Path:
 
 
 def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) -> float:
-    """Takes one step of the run in a process and folder of its own. Returns its seconds, loading included."""
-    folder = TRY_FOLDER.absolute()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """Takes one step of the run in a process and folder of its own. Returns its seconds, loading included.
+
+    The folder has links to all that the working folder has, so that relative paths in `overrides` mean the same there.
+    """
+    TRY_FOLDER.mkdir(exist_ok=True)
+    with TemporaryDirectory(prefix="try_step-", dir=TRY_FOLDER) as folder:
+        for one in Path().iterdir():
+            if one.name not in OUTPUTS:
+                Path(folder, one.name).symlink_to(one.absolute())
+        return _try_step_in(Path(folder), config, model, data, overrides)
+
+
+def _try_step_in(folder: Path, config: Path, model: str, data: OwnData, overrides: Sequence[str]) -> float:
     known = shipped(Path(model))
     changes = {
         "base_model": known.absolute() if known.is_dir() else model,
@@ -145,7 +156,7 @@ def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) 
         "eval.base": "false",
         "eval.n": 1,
     }
-    settings = [*overrides, *(f"{key}={value}" for key, value in changes.items())]
+    settings = [*map(_from_above, overrides), *(f"{key}={value}" for key, value in changes.items())]
     flags = [word for one in settings for word in ("--set", one)]
     command = [sys.executable, "-P", *verb("train", "--config", config.absolute(), *flags)]
     started = time.monotonic()
@@ -163,6 +174,14 @@ def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) 
     except subprocess.TimeoutExpired:
         remedy = f"run `askgate train --config {config}` if this machine is that slow"
         raise BadInput(f"one step took more than {TRY_SECONDS} s", where=str(config), remedy=remedy) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return time.monotonic() - started
+
+
+def _from_above(override: str) -> str:
+    """KEY=VALUE with a path that leads out of the working folder made absolute: the folder of the try is elsewhere.
+
+    >>> _from_above("steps=3"), _from_above("reward.weights=../w.json").startswith("reward.weights=/")
+    ('steps=3', True)
+    """
+    key, sign, value = override.partition("=")
+    return f"{key}{sign}{Path(value).absolute()}" if value.startswith("../") else override

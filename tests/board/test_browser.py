@@ -156,7 +156,15 @@ def test_dots_in_a_path_read_nothing(page: Any, site: Served, tmp_path: Path) ->
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_pages_fit_the_screen_in_both_colours(browser: Any, site: Served, width: int, colours: str) -> None:
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=colours)
-    shown = ("/", "/episodes", "/compare", "/chat", "/light?round=1&of=data", f"/episode?file={quote(BASE)}&line=1")
+    shown = (
+        "/",
+        "/episodes",
+        "/compare",
+        "/runs",
+        "/chat",
+        "/light?round=1&of=data",
+        f"/episode?file={quote(BASE)}&line=1",
+    )
     for path in shown:
         page.goto(site.url + path)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

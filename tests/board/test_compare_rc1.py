@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -83,6 +84,15 @@ def test_the_boards_first_comparison_has_the_numbers_of_rc1(site: Served, trial:
     with one_language("en"):
         rc1 = rc1_page(report(evaluation=trial)).decode()
     assert board == tiles(rc1)
+
+
+def test_the_page_in_a_browser_shows_the_tiles_of_rc1(page: Any, site: Served, trial: TrialReport) -> None:
+    with one_language("en"):
+        rc1 = tiles(rc1_page(report(evaluation=trial)).decode())
+    page.goto(f"{site.url}/compare")
+    page.locator(".moved tbody tr").first.wait_for()
+    cells = [row.locator("td").all_inner_texts() for row in page.locator(".moved tbody tr").all()]
+    assert [(one[1].rstrip("%"), one[2].rstrip("%"), one[3], one[4]) for one in cells] == rc1
 
 
 def test_groups_of_one_seed_are_those_that_rc1_counts(site: Served) -> None:

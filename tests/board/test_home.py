@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from src.board.overview import curve_limits
 from src.board.render import linked_text
-from src.board.runs import Run
+from src.board.runs import Curves
 from src.config.profile import load_profile
+from src.core.check import Check
 from src.core.files import write_json
 from src.pages.render import LABELS
 from tests.board.small_run import TRAINED, Served, served, small_run, write_rounds
 from tests.eval.test_trial import CONTROL, one, reported
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
-PAGES = ("/", "/episodes", "/compare", "/chat", "/light?round=1&of=data", f"/episode?file={TRAINED}&line=3")
+PAGES = ("/", "/episodes", "/compare", "/runs", "/chat", "/light?round=1&of=data", f"/episode?file={TRAINED}&line=3")
 
 
 @pytest.fixture
@@ -72,6 +74,18 @@ def test_green_is_one_line_and_red_is_in_full(page: Any, site: Served) -> None:
     assert "pool: figure" in page.locator("#round1 > .lights").first.inner_text()
 
 
+def test_an_amber_is_in_full_and_the_headline_has_its_colour(page: Any, site: Served) -> None:
+    fact = Check("judge_weight", 0.0, ">", 0.0, False, "the judge decides <b>nothing</b>", "评委不起作用")
+    write_json(Path("reports/ppo_eval_x.json"), replace(reported(one(control=CONTROL)), ambers=[fact]))
+    page.goto(site.url)
+    amber = page.locator("main p.verdict.amber", has_text="judge_weight")
+    amber.wait_for()
+    assert "the judge decides <b>nothing</b>" in amber.inner_text()
+    assert "amber before a release" in page.locator("header .verdict.amber").inner_text()
+    page.goto(f"{site.url}/?askgate_lang=zh")
+    page.locator("main p.verdict.amber", has_text="评委不起作用").wait_for()
+
+
 def test_the_log_of_a_running_run_is_followed(page: Any, site: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     page.goto(site.url)
     assert page.locator("#tail").count() == 0
@@ -108,7 +122,7 @@ def test_the_threshold_of_a_curve_is_that_of_the_gate(base: float, limit: float,
     """Over-clarification must fall by a share of its base, or stay below a small rate where the base is below it."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs/eval.jsonl").write_text(json.dumps({"seed": 7, "step": 0, "overclar_rate": base}) + "\n")
-    run = Run("one", tmp_path)
+    run = Curves(tmp_path, Path())
     run.held_out.read_new()
     limits = load_profile("rc1").thresholds
     assert (limits.overclar_change_pct_max, limits.overclar_small) == (-20, 0.02)

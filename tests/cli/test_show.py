@@ -51,11 +51,22 @@ def test_a_failed_check_shows_value_threshold_and_remedy(
     assert printed().splitlines() == [
         "FAILED shortcut_auc[gsm8k]: 0.991, must be <= 0.7",
         "  What to do: hide spans without a trace",
-        "  怎么办：隐藏时不留痕迹",
         "FAILED kl3: not measured, must be >= 0.15",
         "  What to do: rebuild the reference",
-        "  怎么办：重建参考集",
         "FAILED validate_pool: 2 of 3 checks",
+    ]
+
+
+def test_a_remedy_is_in_the_language_of_the_terminal(
+    printed: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    with pytest.raises(typer.Exit):
+        finish(made(GOOD, BAD), as_json=False)
+    assert printed().splitlines() == [
+        "FAILED shortcut_auc[gsm8k]: 0.991, 要求 <= 0.7",
+        "  怎么办：隐藏时不留痕迹",
+        "FAILED validate_pool: 1 / 2 项",
     ]
 
 

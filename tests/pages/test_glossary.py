@@ -14,6 +14,8 @@ TEXTS = [
     ROOT / "src/loop/stages.yaml",
     *sorted((ROOT / "src").glob("*/templates/*.html")),
     ROOT / "src/pages/templates/labels.yaml",
+    ROOT / "src/cli/help_zh.yaml",
+    ROOT / "docs/tutorial.zh-CN.md",
 ]
 WORDS = {
     "对话": "轨迹|录音",
@@ -25,6 +27,8 @@ WORDS = {
     "生成": "物化",
     "连通检查": "真连通",
     "开训": "开跑",
+    "账本": "台账",
+    "配置档": "档位",
 }
 """The word of the glossary, and the words that must not be used instead."""
 

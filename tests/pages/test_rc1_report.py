@@ -78,6 +78,7 @@ def report(**more: Any) -> Rc1:
         "colour": "red",
         "verdict": [VerdictPoint("Round 1", "第一轮", False, EVIL)],
         "run": "r1",
+        "training_run": "20260101T000000000Z-0a1b",
         "ticket": "",
         "signed": False,
         "models": {},

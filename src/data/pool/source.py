@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from askgate_env.types import Article, Hidden, Lang, Level, Task
 
+from ...core.errors import BadInput
 from ..difficulty.metrics import EASY_MAX_SCORE, HARD_MIN_SCORE
 
 Thought = Literal[
@@ -26,6 +27,11 @@ Thought = Literal[
 
 TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 """Shares of a balanced pool. The builder aims at them from the start, so that balancing discards little."""
+
+
+class TooFewRecords(BadInput):
+    """A source has fewer records than the samples that are asked for."""
+
 
 USUAL = 4
 """Usual value of --tool-hops and --ops-numeric."""

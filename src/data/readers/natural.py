@@ -24,7 +24,7 @@ from askgate_env.types import LANGS, Article, Lang, Level, Task
 from ...core.errors import BadInput
 from ...core.files import sha256_file
 from ..difficulty.text_features import FUNCTION_WORDS
-from ..pool.source import TARGET, Item, Want
+from ..pool.source import TARGET, Item, TooFewRecords, Want
 from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp
 from .natural_records import NATURAL
 from .official import split_of, without_siblings
@@ -132,7 +132,7 @@ class NaturalSource:
             if ambiguous:
                 self.fewer_ambiguous[task] = sum(chosen[at] is None for at in places)
         if None in chosen:
-            raise BadInput(
+            raise TooFewRecords(
                 f"{len(wants)} samples asked for, {len(wants) - chosen.count(None)} are there in the {split} part of "
                 f"{self.name} at this share of ambiguous ones",
                 where="--n",

@@ -20,7 +20,7 @@ import msgspec
 from askgate_env.types import Article, Lang, Level, Task
 
 from ...core.errors import BadInput
-from ..pool.source import TARGET, Item, Want, followed
+from ..pool.source import TARGET, Item, TooFewRecords, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
 from . import article_items, gsm8k, hotpotqa, level_fit
@@ -166,7 +166,7 @@ class OfficialSource:
     def _too_few(self, task: Task, split: str, counts: str) -> BadInput:
         skipped = self._dataset(task).skipped
         first = f" ({len(skipped)} rows cannot be used; the first is {skipped[0]})" if skipped else ""
-        return BadInput(
+        return TooFewRecords(
             f"{counts} in the {split} part of {task}{first}",
             where=str(self.data_dir),
             remedy="ask for fewer samples, less of this task or a lower --clarify-rate, or add rows",
