@@ -362,7 +362,7 @@ class VerdictPoint(Struct, frozen=True):
     genuine: bool = True
     """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
     colour: Colour = "red"
-    """Amber: nothing failed, and there are facts that the owner must know, signed off or not. Grey: not measured yet."""
+    """Amber: nothing failed, and there are facts that the owner must know, signed off or not. Grey: not there yet."""
 
 
 def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
