@@ -373,7 +373,7 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
         (EVIDENCE, "证据核验", _evidence),
         ("Trained behind this ticket", "凭此训练票训练", lambda: _trained(evaluation)),
         ("Gates on the trained policy", "训练后闸门", lambda: _trial(evaluation)),
-        (AMBERS, "黄灯", lambda: _ambers(profile)),
+        (AMBERS, "发布前须知", lambda: _ambers(profile)),
     ]
     points = []
     for name, name_zh, answer in questions:
