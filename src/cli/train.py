@@ -50,6 +50,8 @@ def train(
     """
     from ..training.run import run
 
+    if _follows():
+        return
     if data:
         config = _plan_own_run(config, model, data, overrides, resume)
     elif model:
@@ -73,6 +75,8 @@ def sft(
     """
     from ..training.run import run, run_gated
 
+    if _follows():
+        return
     _say_profile_of(config, overrides)
     show_progress = show.Terminal()
     try:
@@ -105,6 +109,8 @@ def ppo_runner(
     """Train a policy behind the gates. Needs the ticket of both rounds; refused if a file has changed since."""
     from ..training.run import run_gated
 
+    if _follows():
+        return
     _say_profile_of(config, overrides)
     _run(lambda: run_gated(config, resume_from, overrides, show.Terminal()), as_json)
 
@@ -123,11 +129,24 @@ def compare_run(config: Path, tag: str, overrides: list[str] | None, as_json: bo
     show.finish(report, as_json, json_path)
 
 
+def _follows() -> bool:
+    """Whether torchrun started this process as another rank than 0. If so, the run is over when this returns."""
+    if os.environ.get("RANK", "0") == "0":
+        return False
+    from ..training.run import follow
+
+    follow()
+    return True
+
+
 def _plan_own_run(config: Path, model: str, data: Path, overrides: list[str] | None, resume: bool) -> Path:
     """The config of a run on the user's file, after its plan is printed and one step has worked."""
     from ..training.own_data import prepare_own_data
     from ..training.run_plan import make_plan, try_step, write_run_config
 
+    if "RANK" in os.environ:
+        remedy = "run it without torchrun first; it names the config that it writes. Then give that to torchrun"
+        raise BadInput("--data tries its plan in one process", where="torchrun", remedy=remedy)
     if not model:
         raise BadInput("the model is missing", where="--model", remedy="add --model FOLDER or a hub name")
     if config != LOCAL_CONFIG:

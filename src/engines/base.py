@@ -26,6 +26,7 @@ from ..config.train_config import OptimizerSection
 from ..core.api import Batch, StepResult
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
+from .distributed import full_on_first, placed_like, placed_state, ranks
 from .job import TrainJob, require_whole_groups
 from .models import save_policy
 from .serving import write_serving
@@ -66,7 +67,7 @@ class BaseEngine(ABC):
 
     def __init__(self, job: TrainJob) -> None:
         require_whole_groups(job.batch_size, job.strategy.group_size)
-        self.job, self.step = job, 0
+        self.job, self.step, self.ranks = job, 0, ranks()
         self.tokens_seen = 0
         """Tokens of all demonstrations and episodes so far, those of user and tools included."""
         self.guard = KLGuard(job.kl_alert)
@@ -85,7 +86,9 @@ class BaseEngine(ABC):
 
     def _require_one_process(self) -> None:
         if self.accelerator.num_processes > 1:
-            raise BadInput("an engine runs in one process", where="accelerate launch", remedy="start it without")
+            raise BadInput(
+                "this engine runs in one process", where="torchrun", remedy="start it without, or set engine: pure_pt"
+            )
 
     def _finish_step(
         self, collected: Collected, metrics: dict[str, float], timer: StepTimer, adapt: bool = True
@@ -115,7 +118,7 @@ class BaseEngine(ABC):
     def _roll_back(self, kl: float) -> None:
         """Restores weights and optimizer of the last good checkpoint; where there is none, those before the first step
         of the strategy."""
-        folder = self.job.last_good(self.step - ROLLBACK_AFTER)
+        folder = self.ranks.from_first(lambda: self.job.last_good(self.step - ROLLBACK_AFTER))
         _log.warning(
             "step %d: KL is %.4g, above %s for %d steps in a row; rolled back to %s, learning rate times %g",
             self.step, kl, self.guard.level, ROLLBACK_AFTER, folder or self.job.model, ROLLBACK_LR_FACTOR,
@@ -126,10 +129,18 @@ class BaseEngine(ABC):
             self._restore(unpack_state(folder), str(folder))
 
     def save(self, folder: Path) -> None:
+        state = self.state()
+        _require_finite(state["weights"], self.step)
+        pack_state(folder, state)
+
+    def state(self) -> dict[str, Any]:
+        """All that a checkpoint holds. It does not depend on the number of ranks."""
+        self.ranks.announce("state")
         state = {
+            "version": __version__,
             "step": self.step,
             "tokens_seen": self.tokens_seen,
-            "weights": _require_finite(trained_weights(self.learner), self.step),
+            "weights": trained_weights(self.learner),
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.accelerator.scaler.state_dict() if self.accelerator.scaler else None,
             "sampler": self.job.sampler.state_dict(),
@@ -137,9 +148,10 @@ class BaseEngine(ABC):
             "guard": self.guard.state_dict(),
             "machine": machine(),
         }
-        pack_state(folder, {"version": __version__, **state, **self._extra_state()})
+        return full_on_first({**state, **self._extra_state()})
 
     def load(self, folder: Path) -> None:
+        self.ranks.announce("load", folder)
         state = unpack_state(folder)
         # Nothing that a checkpoint lacks can be made up, or the run would not be the same one.
         if missing := [name for name in (*_SAVED_KEYS, *self._extra_state()) if name not in state]:
@@ -164,7 +176,7 @@ class BaseEngine(ABC):
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
         load_weights(self.learner, state["weights"], where)
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.load_state_dict(placed_state(state["optimizer"], self.optimizer))
         if self.accelerator.scaler:
             self.accelerator.scaler.load_state_dict(state["scaler"])
 
@@ -269,10 +281,10 @@ def load_weights(module: nn.Module, weights: Mapping[str, Tensor], where: str) -
     own = trained_weights(module)
     same_layout(weights, own, where, "weights")
     for name, weight in own.items():
-        weight.copy_(weights[name])
+        weight.copy_(placed_like(weights[name], weight))
 
 
-def _require_finite(weights: dict[str, Tensor], step: int) -> dict[str, Tensor]:
+def _require_finite(weights: Mapping[str, Tensor], step: int) -> None:
     """No run could resume from a checkpoint whose weights are not finite."""
     for name, weight in weights.items():
         if not torch.isfinite(weight).all():
@@ -281,7 +293,6 @@ def _require_finite(weights: dict[str, Tensor], step: int) -> dict[str, Tensor]:
                 where=f"step {step}",
                 remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME} from the checkpoint before",
             )
-    return weights
 
 
 def machine() -> dict[str, Any]:
@@ -290,4 +301,5 @@ def machine() -> dict[str, Any]:
         "torch": str(torch.__version__),
         "threads": torch.get_num_threads(),
         "cpu": torch.backends.cpu.get_cpu_capability(),
+        **({"ranks": ranks().world} if ranks().distributed else {}),
     }

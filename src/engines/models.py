@@ -152,11 +152,15 @@ def _recomputed(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return checkpoint(forward, *args, use_reentrant=False, preserve_rng_state=False, **kwargs)
 
 
-def save_policy(policy: Any, name: str, folder: Path) -> None:
-    """Saves weights (only the adapters where there are any), config and tokenizer in the format of `transformers`."""
+def save_policy(policy: Any, name: str, folder: Path, weights: Mapping[str, Tensor] | None = None) -> None:
+    """Saves weights (only the adapters where there are any), config and tokenizer in the format of `transformers`.
+
+    `weights` are saved instead of the policy's own, where those are a copy in another type.
+    """
     from transformers import AutoTokenizer
 
-    policy.save_pretrained(folder, **({"save_embedding_layers": False} if is_adapted(policy) else {}))
+    extra = {"save_embedding_layers": False} if is_adapted(policy) else {}
+    policy.save_pretrained(folder, **extra, **({"state_dict": dict(weights)} if weights else {}))
     if is_adapted(policy):
         # PEFT writes the names of the modules from a set, in an order that differs from process to process.
         file = folder / "adapter_config.json"

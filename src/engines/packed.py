@@ -169,9 +169,18 @@ class Learner(nn.Module):
             hidden_NH = hidden_NH.detach()
         return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH))
 
+    def call(self, function: Callable[..., Tensor], stream: Stream) -> Tensor:
+        """Calls a function on the policy and a stream. A sharded policy has its weights only inside of this module."""
+        return function(self.policy, stream)
+
 
 def backward(
-    accelerator: Accelerator, learner: Learner, streams: Sequence[Stream], loss: Loss, critic_only: bool = False
+    accelerator: Accelerator,
+    learner: Learner,
+    streams: Sequence[Stream],
+    loss: Loss,
+    critic_only: bool = False,
+    spread: Callable[[Scored], Scored] = lambda own: own,
 ) -> dict[str, Tensor]:
     """Adds the gradient of a minibatch's loss to the weights. Returns the loss (`loss`) and its metrics.
 
@@ -179,12 +188,14 @@ def backward(
     compares two episodes of a sample), so it is computed once, over all of them. All streams but the last are scored
     without a graph first; the loss then gives the gradient at each of their tokens, and a second forward pass carries
     it into the weights. A minibatch that fits into one stream takes one forward pass.
+
+    Where several ranks share a minibatch, `streams` are those of this rank, and `spread` adds the scores of the others.
     """
     *others, last = streams
     with torch.no_grad():
         scored = [learner(stream, critic_only) for stream in others]
     leaves = [_leaf(part) for part in scored]
-    value, metrics = loss(_join([*leaves, learner(last, critic_only)]))
+    value, metrics = loss(spread(_join([*leaves, learner(last, critic_only)])))
     if value.requires_grad:
         accelerator.backward(value)
         for stream, leaf in zip(others, leaves, strict=True):

@@ -21,6 +21,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -30,7 +31,6 @@ import torch
 from accelerate import Accelerator
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.utils import clip_grad_norm_
 
 from askgate_env.types import Episode
 
@@ -50,6 +50,7 @@ from .base import (
     make_optimizer,
     trained_weights,
 )
+from .distributed import ALONE, Ranks, full_on_first, placed_like, refresh, rollout_copy, shard
 from .job import TrainJob
 from .models import (
     Critic,
@@ -61,6 +62,7 @@ from .models import (
     is_adapted,
     load_policy,
     recompute_layers,
+    save_policy,
 )
 from .packed import Entropy, Learner, Scored, Stream, backward, hidden_before, pack, score_tokens
 from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
@@ -72,17 +74,20 @@ CRITIC_MINIBATCH = 512
 
 
 class PurePT(BaseEngine):
-    """The engine `pure_pt`: one process, one device."""
+    """The engine `pure_pt`: one process and one device, or several of each under torchrun (`distributed.py`)."""
 
     strategies = frozenset({"ppo", "grpo", "dpo"})
     warm_starts = True
+    several_processes = True
 
     def __init__(self, job: TrainJob) -> None:
         if job.dtype == torch.float16 and job.device.type == "cpu":
             raise BadInput("a CPU does not train in fp16", where="precision", remedy="set precision: fp32")
         super().__init__(job)
+        self.is_sharded = self.ranks.distributed and job.finetune.method == "full"
+        if self.ranks.world > 1:
+            self._require_fit_for_ranks()
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
-        self._require_one_process()
         self.warm_steps = job.warm_start.steps if job.warm_start else 0
         self.warm_weights: dict[str, Tensor] | None = None
         """Trained weights of the policy after the warm start, once it is complete."""
@@ -101,14 +106,19 @@ class PurePT(BaseEngine):
 
     def take_step(self) -> StepResult:
         """One batch of episodes and the updates made from it, or the updates of one step of the warm start."""
-        if self.step < self.warm_steps:
-            return self._warm_step()
+        self.ranks.announce("take_step")
+        result = self._warm_step() if self.step < self.warm_steps else self._strategy_step()
+        self._refresh_policy()
+        return result
+
+    def _strategy_step(self) -> StepResult:
         job, timer = self.job, StepTimer(self.job.device)
-        collected = collect(job, self.policy, self.step, timer, self.learner.critic)
+        collected = collect(job, self.policy, self.step, timer, self.learner.critic, self.ranks)
         batch, trajectories = collected.batch, collected.trajectories
         if self.frozen:
             with timer.part("reference"), self.accelerator.autocast():
-                batch = replace(batch, ref_logp_N=reference_logprobs(self.frozen, trajectories, job))
+                own_N = reference_logprobs(self.frozen, self.ranks.own(trajectories), job)
+                batch = replace(batch, ref_logp_N=self.ranks.spread(own_N, batch.episode_N))
         targets = job.strategy.targets(batch)
         lr = self._set_learning_rate()
         # The policy rests while the critic warms up, and where no episode teaches it anything.
@@ -140,11 +150,13 @@ class PurePT(BaseEngine):
                     group["lr"] = lr
                 # The gradient is that of the whole batch, in as many passes as the memory needs.
                 room = min(warm.plan.batch_tokens, self.job.optimizer.pack_tokens)
-                streams = pack([demos[row] for row in rows], room, self.job.device)
-                loss = backward_strictly(partial(self._sft_backward, streams), self.optimizer.zero_grad)
+                streams = pack([demos[row] for row in self.ranks.own(rows)], room, self.job.device)
+                streams = self.ranks.level(streams, self.job.device)
+                said = sum(int(demos[row].policy.sum()) for row in rows)
+                loss = backward_strictly(partial(self._sft_backward, streams, said), self.optimizer.zero_grad)
                 self.accelerator.unscale_gradients()
                 weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
-                metrics.append({"loss": loss, "grad_norm": clip_grad_norm_(weights, MAX_NORM)})
+                metrics.append({"loss": self.ranks.sum(loss), "grad_norm": self.ranks.clip(weights, MAX_NORM)})
                 self.optimizer.step()
                 self.optimizer.zero_grad()
                 token_counts.append(sum(len(demos[row].tokens) for row in rows))
@@ -153,17 +165,18 @@ class PurePT(BaseEngine):
         means = weighted_means(metrics, token_counts) | {"lr": lr} if metrics else {}
         self._refuse_not_finite(means)
         if self.step == self.warm_steps:
-            self._start_strategy({name: weight.clone() for name, weight in trained_weights(self.policy).items()})
+            weights = trained_weights(self.learner.policy)
+            self._start_strategy({name: weight.clone() for name, weight in weights.items()})
         facts = {**means, "sft_tokens": float(sum(token_counts)), "sft_updates": float(len(metrics))}
         return StepResult(self.step, {**facts, **timer.metrics()}, [])
 
-    def _sft_backward(self, streams: Sequence[Stream]) -> Tensor:
-        """Adds the gradient of the mean cross-entropy over all streams to the weights. Returns the loss."""
-        said = sum(len(stream.said_N) for stream in streams)
+    def _sft_backward(self, streams: Sequence[Stream], said: int) -> Tensor:
+        """Adds the gradient of the mean cross-entropy over `said` policy tokens to the weights, as far as it is that of
+        these streams. Returns their part of the loss."""
         loss = torch.zeros((), device=self.job.device)
         for stream in streams:
             with self.accelerator.autocast():
-                part = sft_loss(self.policy, stream) * (len(stream.said_N) / said)
+                part = self.learner.call(sft_loss, stream) * (len(stream.said_N) / said)
             self.accelerator.backward(part)
             loss += part.detach()
         return loss
@@ -172,7 +185,7 @@ class PurePT(BaseEngine):
         """Ends the warm start, whose result is `warm_weights`: it becomes the reference, and the optimizer is new."""
         job, self.warm_weights, self._demonstrations = self.job, warm_weights, ()
         self.frozen = self._frozen_warm_start(warm_weights) if job.strategy.reference else None
-        self._set_optimizer(make_optimizer(job, self.policy, self.learner.critic))
+        self._set_optimizer(make_optimizer(job, self.learner.policy, self.learner.critic))
 
     def _frozen_warm_start(self, weights: dict[str, Tensor]) -> Frozen:
         if is_adapted(self.policy):
@@ -225,13 +238,15 @@ class PurePT(BaseEngine):
                 part, part_targets = take(batch, targets, rows)
                 if teaches_E is not None:
                     part = replace(part, divisor=divisor)
-                streams = pack([trajectories[row] for row in rows.tolist()], settings.pack_tokens, batch.logp_N.device)
+                own = [trajectories[row] for row in self.ranks.own(rows.tolist())]
+                streams = self.ranks.level(pack(own, settings.pack_tokens, self.job.device), self.job.device)
                 if not streams:
                     continue
                 with timer.part("forward_backward"):
                     loss = partial(self._loss, part, part_targets)
+                    spread = partial(self.ranks.spread_scores, part.episode_N)
                     found = backward_strictly(
-                        partial(backward, self.accelerator, self.learner, streams, loss, critic_only),
+                        partial(backward, self.accelerator, self.learner, streams, loss, critic_only, spread),
                         self.optimizer.zero_grad,
                     )
                 with timer.part("optimizer"):
@@ -256,7 +271,7 @@ class PurePT(BaseEngine):
         self.accelerator.unscale_gradients()
         names = ("grad_norm", "critic_grad_norm")
         norms = {
-            name: clip_grad_norm_(group["params"], self.job.optimizer.grad_clip)
+            name: self.ranks.clip(group["params"], self.job.optimizer.grad_clip)
             for name, group in zip(names, self.optimizer.param_groups, strict=False)
         }
         self.optimizer.step()
@@ -270,12 +285,17 @@ class PurePT(BaseEngine):
         """
         rng = np.random.default_rng(random_seed(self.job.seed, self.step, "critic"))
         weight_N = batch.weight_E[batch.episode_N]
+        is_own_N = batch.episode_N % self.ranks.world == self.ranks.rank
+        place_N = is_own_N.cumsum(0) - 1
         for _ in range(self.job.optimizer.critic_epochs):
             order = torch.from_numpy(rng.permutation(len(return_N))).to(return_N.device)
             for rows in torch.split(order, CRITIC_MINIBATCH):
-                error = self.learner.critic(hidden_NH[rows]) - return_N[rows]
-                weight = weight_N[rows]
-                self.accelerator.backward(0.5 * (weight * error**2).sum() / weight.sum().clamp(min=1e-8))
+                weight = weight_N[rows].sum().clamp(min=1e-8)
+                if self.ranks.world > 1:  # `hidden_NH` has the rows of this rank
+                    rows = rows[is_own_N[rows]]
+                error = self.learner.critic(hidden_NH[place_N[rows]]) - return_N[rows]
+                self.accelerator.backward(0.5 * (weight_N[rows] * error**2).sum() / weight)
+                self.ranks.sum_gradients(self.learner.critic.parameters())
                 self.optimizer.step()
                 self.optimizer.zero_grad()
 
@@ -287,34 +307,70 @@ class PurePT(BaseEngine):
     def _reset_to_base(self) -> None:
         job = self.job
         seed_all(job.seed)
-        self.policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+        policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+        self.policy = rollout_copy(policy, job.dtype) if self.is_sharded else policy
         # With a warm start the reference is its result.
-        self.frozen = frozen_base(self.policy, job.dtype) if job.strategy.reference and not self.warm_steps else None
-        critic = Critic(self.policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
+        self.frozen = frozen_base(policy, job.dtype) if job.strategy.reference and not self.warm_steps else None
+        critic = Critic(policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
         if job.device.type == "cuda" and job.finetune.method != "qlora":
-            compile_layers(self.policy)
+            compile_layers(policy)
         if job.optimizer.gradient_checkpointing:
-            recompute_layers(self.policy)
+            recompute_layers(policy)
         entropy: Entropy = "trained" if getattr(job.strategy, "entropy_coef", 1.0) else "reported"
-        learner = Learner(self.policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk, entropy)
+        learner = Learner(policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk, entropy)
         self.accelerator.free_memory()
-        self.learner = self.accelerator.prepare(learner)
+        # Evaluation mode: autocast only, and no DDP around it.
+        self.learner = self.accelerator.prepare_model(learner, evaluation_mode=self.ranks.distributed)
+        if self.is_sharded:
+            shard(self.learner, job.device, job.dtype)
         if job.warm_start:
-            self._set_optimizer(sft_optimizer(self.policy, job.warm_start.plan.lr))
+            self._set_optimizer(sft_optimizer(policy, job.warm_start.plan.lr))
         else:
-            self._set_optimizer(make_optimizer(job, self.policy, critic))
+            self._set_optimizer(make_optimizer(job, policy, critic))
         if self.warm_weights is not None:
             with torch.no_grad():
-                load_weights(self.policy, self.warm_weights, "warm start")
+                load_weights(policy, self.warm_weights, "warm start")
             self._start_strategy(self.warm_weights)
+            self._refresh_policy()
+
+    def _refresh_policy(self) -> None:
+        """Gives rollouts and evaluations the present weights, where they have a copy."""
+        if self.is_sharded:
+            refresh(self.policy, self.learner.policy)
+
+    def save_model(self, folder: Path) -> None:
+        save_policy(self.policy, self.job.model, folder, self.policy_weights() if self.is_sharded else None)
+
+    def policy_weights(self) -> dict[str, Tensor]:
+        """The whole weights of a sharded policy, on rank 0."""
+        self.ranks.announce("policy_weights")
+        weights: dict[str, Tensor] = full_on_first(trained_weights(self.learner.policy))
+        return weights
+
+    def _require_fit_for_ranks(self) -> None:
+        job, world = self.job, self.ranks.world
+        if job.dtype == torch.float16:
+            what, where, remedy = "fp16 trains in one process only", "precision", "set precision: bf16 or fp32"
+        elif job.rollout.backend == "vllm":
+            what, where = "vLLM servers take adapters from one training process only", "rollout.backend"
+            remedy = "start it without torchrun, or set rollout.backend: auto"
+        elif job.batch_size < world:
+            what, where = f"{job.batch_size} episodes are fewer than {world} processes", "batch_size"
+            remedy = f"raise it to {world} at least, or start fewer processes"
+        else:
+            return
+        raise BadInput(what, where=where, remedy=remedy)
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
         """The optimizer of the warm start is another one than the strategy's, so it must be there first."""
         if self.warm_steps:
             weights = state["warm_start"]
             if weights is not None and self.warm_weights is None:
-                self._start_strategy({name: weight.to(self.job.device) for name, weight in weights.items()})
+                own = trained_weights(self.learner.policy)
+                placed = {name: placed_like(weight, own[name]) for name, weight in weights.items()}
+                self._start_strategy({name: weight.to(self.job.device) for name, weight in placed.items()})
         super()._restore(state, where)
+        self._refresh_policy()
 
     def _extra_state(self) -> dict[str, Any]:
         return {"rng": rng_state(), **({"warm_start": self.warm_weights} if self.warm_steps else {})}
@@ -323,8 +379,13 @@ class PurePT(BaseEngine):
         load_rng_state(state["rng"])
 
 
-def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Critic | None = None) -> Collected:
-    """Samples prompts, rolls out `batch_size` episodes and rewards them. Episodes of a sample are adjacent rows."""
+def collect(
+    job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Critic | None = None, ranks: Ranks = ALONE
+) -> Collected:
+    """Samples prompts, rolls out `batch_size` episodes and rewards them. Episodes of a sample are adjacent rows.
+
+    Each of several ranks rolls out its own rows and gets all of them; only the hidden states stay those of its own.
+    """
     group_size = job.strategy.group_size
     with timer.part("draw"):
         drawn = [each for each in job.sampler.draw(step, job.batch_size // group_size) for _ in range(group_size)]
@@ -334,7 +395,7 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
         for row, each in enumerate(drawn)
     ]
     with timer.part("rollout"):
-        trajectories = generate(
+        own = generate(
             policy,
             job.renderer,
             jobs,
@@ -343,10 +404,15 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
             generator=generator,
             dtype=None if job.dtype == torch.float32 else job.dtype,
             keep_hidden=critic is not None,
+            only=ranks.own(range(len(jobs))),
             user=open_user(job.rollout.user),
         )
+    with timer.part("gather"):
+        # Hidden states of the critic stay where they are, and a second copy would stay for the update.
+        trajectories = ranks.gather([replace(one, hidden_NH=None) for one in own])
     with timer.part("reward"):
-        judged = job.judge(step, [one.episode for one in trajectories]) if job.judge else {}
+        episodes_played = [one.episode for one in trajectories]
+        judged = ranks.from_first(lambda: job.judge(step, episodes_played) if job.judge else {})
         episodes = [
             msgspec.structs.replace(
                 one.episode,
@@ -365,17 +431,19 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
         )
     if critic is None:
         return Collected(trajectories, episodes, batch)
-    hidden_NH = rollout_hidden(policy, trajectories, job)
-    trajectories = [replace(one, hidden_NH=None) for one in trajectories]  # a second copy would stay for the update
+    hidden_NH = rollout_hidden(policy, own, job)
     with torch.no_grad():
-        return Collected(trajectories, episodes, replace(batch, value_N=critic(hidden_NH)), hidden_NH)
+        value_N = ranks.spread(critic(hidden_NH), batch.episode_N)
+    return Collected(trajectories, episodes, replace(batch, value_N=value_N), hidden_NH)
 
 
 @torch.no_grad()
 def rollout_hidden(policy: Any, trajectories: Sequence[Trajectory], job: TrainJob) -> Tensor:
     """The hidden state before each policy token: kept by the rollout, or computed where servers made it."""
     if job.rollout.backend != "vllm":
-        return torch.cat([one.hidden_NH for one in trajectories if one.hidden_NH is not None])
+        hidden = [one.hidden_NH for one in trajectories if one.hidden_NH is not None]
+        # A rank may have no episode with a policy token.
+        return torch.cat(hidden or [torch.zeros(0, policy.config.hidden_size, device=job.device)])
     half = job.dtype if job.dtype != torch.float32 else None
     with torch.autocast(job.device.type, half, enabled=half is not None):
         streams = pack(trajectories, job.optimizer.pack_tokens, job.device)

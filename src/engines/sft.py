@@ -79,9 +79,14 @@ def sft_optimizer(model: Any, lr: float) -> torch.optim.AdamW:
 
 
 def sft_loss(model: Any, stream: Stream) -> Tensor:
-    """Mean cross-entropy over the policy tokens; logits are computed for those only, and never for many at once."""
+    """Mean cross-entropy over the policy tokens; logits are computed for those only, and never for many at once.
+
+    It is 0 where there are none.
+    """
     head, hidden_NH, said_N = model.get_output_embeddings(), hidden_before(model, stream), stream.said_N
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
+    if not len(said_N):
+        return hidden_NH.sum()
     if len(said_N) <= rows:
         return cross_entropy(head(hidden_NH).float(), said_N)
     parts = [

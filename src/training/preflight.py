@@ -18,6 +18,7 @@ from ..core.api import Engine
 from ..core.errors import BadInput
 from ..core.files import forget_reads, shipped
 from ..core.model_files import may_be_on_hub, unreadable
+from ..engines.distributed import ranks
 from ..engines.job import TrainJob, require_whole_groups
 from ..engines.models import require_four_bits
 from ..gates.ticket import Admission
@@ -78,6 +79,9 @@ def preflight(
                 where="warm_start",
                 remedy="set engine: pure_pt; or set warm_start: null, and a policy after SFT as base_model",
             )
+        if ranks().world > 1 and not getattr(engine, "several_processes", False):
+            remedy = "start it without torchrun, or set engine: pure_pt"
+            raise BadInput(f"{config.engine} runs in one process", where="engine", remedy=remedy)
         require_whole_groups(config.batch_size, make_strategy(config).group_size)
         make_callbacks(config)
         device = get_device(config.device_pref)

@@ -4,7 +4,7 @@
     askgate train --config configs/train_local.yaml                # local: `run`
 
 The loop over steps is the engine's (`engines/pure_pt.py`); everything around a step is a callback. An error after
-the preflight leaves a report in `reports/`.
+the preflight leaves a report in `reports/`. Under torchrun all of this is rank 0's; the other ranks only `follow`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -37,7 +37,8 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sweep
 from ..data.pool.meta import read_meta
 from ..engines.base import machine
-from ..engines.job import TrainJob, WarmStart
+from ..engines.distributed import END, leave, ranks
+from ..engines.job import LiveJudge, TrainJob, WarmStart
 from ..engines.models import load_policy, load_trained
 from ..engines.sft import SftPlan
 from ..eval.metrics import figures, flat
@@ -93,6 +94,7 @@ def run(
     `warm_start_only`: ends after the warm start and returns None; the same run can be resumed without this option.
     """
     ready = preflight(path, admission, overrides, reporter)
+    ranks().announce("open", path, admission, overrides, ready.forecast)
     if warm_start_only and not ready.config.warm_start:
         remedy = "add the section, such as warm_start: {steps: 8, tokens: 200000}"
         raise BadInput("there is no warm start in this config", where=f"{path}: warm_start", remedy=remedy)
@@ -114,12 +116,36 @@ def run(
                 if resumed and not resume:
                     names = " and ".join(map(str, [folder, *resumption.checkpoint_roots(ready.config, folder)[1:]]))
                     log.info("this run has begun before and is resumed; to start again, move %s away", names)
-                return _run_seeds(ready, folder, resume or resumed is not None, console, warm_start_only)
+                report = _run_seeds(ready, folder, resume or resumed is not None, console, warm_start_only)
+                leave()
+                return report
+        except Stop:
+            leave()
+            raise
         finally:
             if resumed is None and not (folder / paths.EFFECTIVE_CONFIG).exists():
                 shutil.rmtree(folder, ignore_errors=True)  # refused before it began
     finally:
         os.close(lock)
+
+
+def follow() -> None:
+    """On other ranks than 0: repeats what rank 0 announces until its run is over, on an engine of its own."""
+    logging.disable(logging.WARNING)  # rank 0 logs the same
+    engine: Any = None
+    ready: Ready | None = None
+    while True:
+        match ranks().announced():
+            case "open", (path, admission, overrides, forecast):
+                ready = replace(preflight(path, admission, overrides), forecast=forecast)
+            case "make_engine", (seed, targets):
+                assert ready is not None
+                engine = None  # frees the one of the seed before
+                engine, _ = _make_engine(ready, seed, targets)
+            case call, _ if call == END:
+                return leave()
+            case call, arguments:
+                getattr(engine, call)(*arguments)
 
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_start_only: bool) -> TrialReport | None:
@@ -175,12 +201,27 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
         rolled_back_to.extend([found] if found else [])
         return found.path if found else None
 
+    judge = None
+    if room:
+        folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
+        judge = LiveShare(room, config.reward.live_share, seed, make_strategy(config).group_size, folder)
+    ranks().announce("make_engine", seed, targets)
+    engine, job = _make_engine(ready, seed, targets, judge, last_good)
+    sources = resumption.source_hashes(ready)
+    resumption.require_admitted_sources(sources, ready)
+    return _SeedRun(engine, job, sources, stores, rolled_back_to)
+
+
+def _make_engine(
+    ready: Ready,
+    seed: int,
+    targets: tuple[str, ...],
+    judge: LiveJudge | None = None,
+    last_good: Callable[[int], Path | None] = lambda before: None,
+) -> tuple[Engine, TrainJob]:
+    """The engine of a seed, and its job. On other ranks than 0 without judge and checkpoints."""
+    config = ready.config
     with naming_keys(ready.path, config):
-        strategy = make_strategy(config)
-        judge = None
-        if room:
-            folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
-            judge = LiveShare(room, config.reward.live_share, seed, strategy.group_size, folder)
         weights = unstable_weights(config)
         limits, optimizer = config.rollout_limits(read_meta(config.seed_pool).tools), config.optimizer
         if ready.forecast:
@@ -190,7 +231,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
         job = TrainJob(
             model=ready.model,
             renderer=ready.renderer,
-            strategy=strategy,
+            strategy=make_strategy(config),
             sampler=open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=weights),
             reward=make_reward(config),
             seed=seed,
@@ -212,9 +253,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
         engine = ready.engine(job)
         if config.eval.control:
             tokens_seen(engine)
-    sources = resumption.source_hashes(ready)
-    resumption.require_admitted_sources(sources, ready)
-    return _SeedRun(engine, job, sources, stores, rolled_back_to)
+    return engine, job
 
 
 def _warm_start(ready: Ready, seed: int, limits: RolloutLimits) -> WarmStart | None:
