@@ -30,6 +30,7 @@ from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..data.collate import demo_tokens
+from ..engines.distributed import ranks
 from ..engines.packed import LOGITS_AT_ONCE
 from ..runtime.device import GB
 
@@ -137,12 +138,16 @@ def forecast_memory(
     everything = shape.linear + shape.embedding
     trained = everything if full else shape.adapters(config.finetune.rank, targets)
     held, warm = 4 if full else size, 4 if config.warm_start else 0
+    world = ranks().world
+    share = world if full else 1  # full fine-tuning is sharded over the ranks
     parts = {
-        "weights": shape.linear * (constants["nf4_bytes"] if four_bits else held) + shape.embedding * held,
-        "trained weights and optimizer": trained * (12 + (0 if full else 4)),
+        "weights": (shape.linear * (constants["nf4_bytes"] if four_bits else held) + shape.embedding * held) / share,
+        "trained weights and optimizer": trained * (12 + (0 if full else 4)) / share,
         # With a warm start also its weights; adapters are swapped with them in place.
-        "reference": float(everything * (size + warm)) if full else trained * 2.0 * warm,
+        "reference": float(everything * (size + warm / share)) if full else trained * 2.0 * warm,
     }
+    if share > 1:
+        parts["unsharded policy"] = float(shape.linear * size + shape.embedding * held)
     if config.rollout.backend == "cuda" or (config.rollout.backend == "auto" and cuda):
         parts["rollout copy"] = float(shape.linear * size + (shape.vocab * shape.hidden * size if held != size else 0))
         slots_held = slots + 1
@@ -162,7 +167,7 @@ def forecast_memory(
         activations = shape.layers * layer
     logits = min(LOGITS_AT_ONCE, tokens * shape.vocab) * 4 * constants["logits"]
     # The critic reads a hidden state per policy token; nearly all tokens of an episode can be of the policy.
-    states = config.batch_size * room * shape.hidden * size if config.strategy == "ppo" else 0
+    states = config.batch_size / world * room * shape.hidden * size if config.strategy == "ppo" else 0
     return Memory(parts, 2.0 * states, states + activations + logits, slots, pack_tokens)
 
 

@@ -133,24 +133,27 @@ def steps(
     return launch(ranks, take_steps, make, count, out, load, save)
 
 
-def train(folder: str, ranks: int, step: int = 0, at: int = 0, victim: int = 0) -> int:
+def train(folder: str, ranks: int, step: int = 0, at: int = 0, victim: int = 0, gradients: bool = False) -> int:
     """`askgate train --resume` by several ranks. Rank `victim` gets SIGKILL at operation `at` of the save of `step`."""
     os.chdir(folder)
     os.dup2(os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666), 2)
-    return launch(ranks, _train, step, at, victim)
+    return launch(ranks, _train, step, at, victim, gradients)
 
 
-def _train(step: int, at: int, victim: int) -> None:
+def _train(step: int, at: int, victim: int, gradients: bool) -> None:
     torch.set_num_threads(1)
     rank = os.environ.get("RANK", "0")
     Path(f"pid_{rank}").write_text(str(os.getpid()))
     if step and rank == "0":
         _kill_at(step, at, victim)
+    found = record_gradients() if gradients else []
     try:
         main(["train", "--config", "own.yaml", "--resume"])
     except SystemExit as left:
         if left.code:
             raise
+    if found and rank == "0":
+        Path("gradients").write_bytes(pickle.dumps(found))
 
 
 def _kill_at(step: int, at: int, victim: int) -> None:
