@@ -80,7 +80,7 @@ def take_steps(make: Callable[[], PurePT], count: int, out: str, load: str = "",
         return distributed.leave()
     if load:
         engine.load(Path(load))
-    before = engine.state()
+    before = tensors_of(engine.state())
     results = [engine.take_step() for _ in range(count)]
     if save:
         Path(save).mkdir()
@@ -92,7 +92,7 @@ def take_steps(make: Callable[[], PurePT], count: int, out: str, load: str = "",
             "metrics": [reproducible_metrics(one.metrics) for one in results],
             "episodes": [one.episodes for one in results],
             "gradients": gradients,
-            "before": tensors_of(before),
+            "before": before,
             "after": tensors_of(after),
         }
         pickle.dump(found, file)
