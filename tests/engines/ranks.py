@@ -100,12 +100,12 @@ def take_steps(make: Callable[[], PurePT], count: int, out: str, load: str = "",
 
 
 def record_gradients() -> list[torch.Tensor]:
-    """A list that will hold the gradients of the first update of each group of weights, before they are clipped."""
+    """A list that will hold the policy's gradients of the first update, before they are clipped."""
     found: list[torch.Tensor] = []
     clip = distributed.clip_grad_norm_
 
     def recording(weights: Any, most: float) -> Any:
-        if len(found) < 100:
+        if not found:
             found.extend(distributed.full(x.grad).clone() for x in weights if x.grad is not None)
         return clip(weights, most)
 
