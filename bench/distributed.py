@@ -98,8 +98,8 @@ def agree(server: ForkServer, top: Path) -> bool:
         same = episodes_of(places[ranks], 1) == episodes_of(places[0], 1)
         difference = of_metrics(metrics_of(places[ranks])[0], metrics_of(places[0])[0])
         passed &= same and whole <= GRADIENTS
-        print(f"{ranks} ranks: first step: episodes the same {same}; gradient of the first update {whole:.1e} (worst tensor {worst:.1e}); "
-              f"metrics {difference[0]:.1e} ({difference[1]})", flush=True)  # fmt: skip
+        print(f"{ranks} ranks: first step: episodes the same {same}; gradient of the first update {whole:.1e} "
+              f"(worst tensor {worst:.1e}); metrics {difference[0]:.1e} ({difference[1]})", flush=True)  # fmt: skip
     resumed = {ranks: copied(places[2], top / f"resumed_{ranks}") for ranks in (0, 1, 2, 4)}
     for ranks, place in resumed.items():
         settings = yaml.safe_load((place / "own.yaml").read_text()) | {"steps": 3}
@@ -114,8 +114,8 @@ def agree(server: ForkServer, top: Path) -> bool:
         difference = of_metrics(metrics_of(place)[2], metrics_of(resumed[2])[2])
         passed &= same and whole <= GRADIENTS
         name = f"{ranks} ranks" if ranks else "one process without torchrun"
-        print(f"checkpoint of 2 ranks resumed by {name}: episodes the same {same}; gradient {whole:.1e} (worst tensor {worst:.1e}); "
-              f"metrics {difference[0]:.1e} ({difference[1]})", flush=True)  # fmt: skip
+        print(f"checkpoint of 2 ranks resumed by {name}: episodes the same {same}; gradient {whole:.1e} "
+              f"(worst tensor {worst:.1e}); metrics {difference[0]:.1e} ({difference[1]})", flush=True)  # fmt: skip
     return passed
 
 
