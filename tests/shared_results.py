@@ -1,8 +1,8 @@
-"""Results of two slow pure functions of the package, computed once for all test processes of a session.
+"""Results of three slow pure functions of the package, computed once for the tests of a session.
 
-A round measures the shortcuts of a pool and builds its samples again. Tests of rounds, packages and attacks measure the
-same pool dozens of times. The key is the whole input, so a changed pool is measured anew. The tests of these functions
-themselves (tests/data) do not use this.
+A round measures the shortcuts of a pool and builds its samples again, and a package replays the held-out episodes.
+Tests of rounds, packages and attacks do this dozens of times with the same files. The key is the whole input, so a
+changed file is measured anew. The tests of these functions themselves (tests/data, tests/eval) do not use this.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ import pytest
 
 from src.data.pool import build
 from src.data.quality import shortcuts
+from src.eval.replay import Replay
+
+_REPLAYED: dict[bytes, bool] = {}
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
@@ -29,7 +32,7 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
 def share_results(patch: pytest.MonkeyPatch, factory: pytest.TempPathFactory) -> None:
     folder = shared_folder(factory) / "shared_results"
     folder.mkdir(exist_ok=True)
-    strongest, encode = shortcuts._strongest, build._encode
+    strongest, encode, agrees = shortcuts._strongest, build._encode, Replay.agrees
 
     def shared(given: tuple[Any, ...], kind: Any, compute: Callable[[], Any]) -> Any:
         file = folder / sha256(msgspec.json.encode(given, enc_hook=str)).hexdigest()
@@ -53,6 +56,13 @@ def share_results(patch: pytest.MonkeyPatch, factory: pytest.TempPathFactory) ->
         found: list[bytes] = shared(given, list[bytes], lambda: encode(plan, source, pack, jobs))
         return found
 
+    def shared_agrees(self: Any, *given: Any) -> bool:
+        key = sha256(msgspec.json.encode((vars(self), given), enc_hook=repr)).digest()
+        if key not in _REPLAYED:
+            _REPLAYED[key] = agrees(self, *given)
+        return _REPLAYED[key]
+
+    patch.setattr(Replay, "agrees", shared_agrees)
     patch.setattr(shortcuts, "_strongest", shared_strongest)
     patch.setattr(build, "_encode", shared_encode)
 

@@ -160,7 +160,7 @@ def sync(
     profile: options.Profile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the SYNC packet.
+    """Write the SYNC packet: what a run has produced.
 
     Lists the artifacts named in configs/sync.yaml: existing ones with SHA-256, and missing ones.
     """

@@ -78,12 +78,12 @@ def eval_model(
     tag: options.Tag = "",
     as_json: options.Json = False,
 ) -> None:
-    """Compare a training run with its base, measure one model, or play a public benchmark.
+    """Compare a run with its base, measure one model, or play a public benchmark.
 
-    Without --model: reads the stored episodes of base, warm start, controls and trained policy of the run of --config,
-    and checks the gates on the trained policy. With --model: runs it on held-out samples, in PyTorch or, as a GGUF
-    file, in llama.cpp. --backend, --n, --greedy, --compare and --out need --model; --tag is for a run. With --bench,
-    --data and --model: plays a benchmark; an interrupted one resumes.
+    Without --model: reads the stored episodes of the run that --config names (base, warm start, controls, trained
+    policy) and checks the gates on the trained policy. With --model: runs it on held-out samples, in PyTorch or, as a
+    GGUF file, in llama.cpp. --backend, --n, --greedy, --compare and --out need --model; --tag is for a run. With
+    --bench, --data and --model: plays a benchmark; an interrupted one resumes.
     """
     if bench is not None or data is not None or limit is not None or actions:
         if bench is None or data is None or model is None:

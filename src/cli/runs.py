@@ -21,9 +21,11 @@ def runs(
     run: Annotated[
         str, Argument(metavar="[RUN]", help="Name, id, beginning of an id, or latest. Default: list all runs.")
     ] = "",
-    name: Annotated[str | None, Option(help="Name the run; '' takes its name away.")] = None,
-    tag: Annotated[list[str] | None, Option(help="Add a tag to the run; with no run: list runs with it.")] = None,
-    untag: Annotated[list[str] | None, Option(help="Take a tag away from the run.")] = None,
+    name: Annotated[str | None, Option(help="Name the run; '' removes its name.")] = None,
+    tag: Annotated[
+        list[str] | None, Option(help="Add a tag to the run. Without a run: list the runs with this tag.")
+    ] = None,
+    untag: Annotated[list[str] | None, Option(help="Remove a tag from the run.")] = None,
     delete: Annotated[
         bool, Option("--delete", help="Delete the run with its checkpoints, logs and evaluations. Asks first.")
     ] = False,

@@ -320,7 +320,7 @@ def sign_off(
         str, Option(help="Name to record for an amber if the profile has no owner key. Default: $USER.")
     ] = "",
 ) -> None:
-    """Sign the ticket in this folder with the owner's key, or an amber off. Verifies the evidence first."""
+    """Sign the ticket in this folder with the owner's key, or accept an amber light. Verifies the evidence first."""
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key
     from ..gates.sign_off import sign_off as sign

@@ -77,16 +77,22 @@ def forge(honest: Honest, folder: Path, change: Change, **facts: Any) -> Path:
     return pool
 
 
-def judge(pool: Path, shadow: Path) -> Report:
-    """Runs `validate_pool` with the thresholds of the founding documents."""
-    return validate_pool(
-        pool,
-        POOL_LIMITS,
-        leak_check=shadow,
-        by_task=TASKS,
-        reference=reference_samples,
-        out=pool.with_name("pool_report.json"),
-    )
+def judge(pool: Path, shadow: Path, shortcuts: bool = False) -> Report:
+    """Runs `validate_pool` with the thresholds of the founding documents.
+
+    Most of its time goes into the shortcuts, so they are measured for the poisons of those two gates alone.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if not shortcuts:
+            patch.setattr("src.data.quality.validate_pool._shortcuts", lambda scanned, seed: ({}, {}))
+        return validate_pool(
+            pool,
+            POOL_LIMITS,
+            leak_check=shadow,
+            by_task=TASKS,
+            reference=reference_samples,
+            out=pool.with_name("pool_report.json"),
+        )
 
 
 def judge_difficulty(

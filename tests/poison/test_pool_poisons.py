@@ -30,7 +30,7 @@ GATES = {
 
 @twin("pool")
 def test_the_honest_pool_is_accepted(honest: Honest) -> None:
-    report = judge(honest.pool, honest.shadow)
+    report = judge(honest.pool, honest.shadow, shortcuts=True)
     assert report.passed, [one for one in report.checks if not one.passed]
     assert {one.name.split("[")[0] for one in report.checks} >= GATES
 
@@ -80,7 +80,7 @@ def test_vague_words_for_hidden_spans_fail_on_shortcut(honest: Honest, tmp_path:
         return replace(sample, prompt=prompt, dialogue=(replace(sample.dialogue[0], text=prompt), *sample.dialogue[1:]))
 
     pool = forge(honest, tmp_path, lambda samples: [mark(sample) for sample in samples])
-    report = judge(pool, honest.shadow)
+    report = judge(pool, honest.shadow, shortcuts=True)
     assert failed(report) == {"shortcut_auc"}
     caught = {one.name for one in report.checks if not one.passed}
     assert {"shortcut_auc[hotpotqa]", "shortcut_auc[strategyqa]", "shortcut_auc[gsm8k]"} <= caught
@@ -105,7 +105,9 @@ def test_brackets_only_on_ambiguous_samples_fail_on_observation(honest: Honest, 
             turns.append(replace(turn, text=wiki(context, turns[-1].text)) if result else turn)
         return replace(sample, context=context, dialogue=tuple(turns))
 
-    report = judge(forge(honest, tmp_path, lambda samples: [plain(sample) for sample in samples]), honest.shadow)
+    report = judge(
+        forge(honest, tmp_path, lambda samples: [plain(sample) for sample in samples]), honest.shadow, shortcuts=True
+    )
     caught = {one.name for one in report.checks if not one.passed}
     assert {"shortcut_observation[hotpotqa]", "shortcut_observation[strategyqa]"} <= caught
 
@@ -115,7 +117,7 @@ def test_a_pool_that_never_needs_an_ask_fails(honest: Honest, tmp_path: Path) ->
     pool = tmp_path / "pool.jsonl"
     meta = build_pool(replace(PLAN, clarify_rate=0.0), pool)
     write_meta(pool, replace(meta, clarify_rate=0.30))
-    assert {"shortcut_auc", "clarify_rate"} <= failed(judge(pool, honest.shadow))
+    assert {"shortcut_auc", "clarify_rate"} <= failed(judge(pool, honest.shadow, shortcuts=True))
 
 
 @poison("pool/rebuilt")
@@ -125,7 +127,7 @@ def test_a_sidecar_that_claims_too_few_ambiguous_records_fails(honest: Honest, t
     meta = build_pool(replace(PLAN, clarify_rate=0.0), pool)
     missing = {task: round(0.30 * meta.n * share) for task, share in meta.mix.items()}
     write_meta(pool, replace(meta, clarify_rate=0.30, fewer_ambiguous=missing))
-    caught = {one.name for one in judge(pool, honest.shadow).checks if not one.passed}
+    caught = {one.name for one in judge(pool, honest.shadow, shortcuts=True).checks if not one.passed}
     assert "rebuilt" in caught
 
 
@@ -288,7 +290,9 @@ def test_consistent_samples_that_the_builder_never_made_fail(honest: Honest, tmp
         last = replace(sample.dialogue[-1], text="42")
         return replace(sample, answer="42", dialogue=(*sample.dialogue[:-1], last))
 
-    report = judge(forge(honest, tmp_path, lambda samples: [misled(sample) for sample in samples]), honest.shadow)
+    report = judge(
+        forge(honest, tmp_path, lambda samples: [misled(sample) for sample in samples]), honest.shadow, shortcuts=True
+    )
     assert {one.name for one in report.checks if not one.passed} == {"rebuilt"}
 
 

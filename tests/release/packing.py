@@ -12,16 +12,19 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from msgspec.structs import replace
+from safetensors.numpy import save_file
 
 from askgate_env.actions import say
 from askgate_env.types import Episode, Sample
 from src.checkpoint.seal import MANIFEST as SEAL
 from src.checkpoint.seal import seal
 from src.config.loader import load_train_config
+from src.config.train_config import TrainConfig
 from src.core.files import sha256_file
 from src.core.jsonl import write_records
 from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRICS, open_run
@@ -44,6 +47,7 @@ __all__ = ["finished", "run"]
 CONFIG = Path("configs/quickstart_gated.yaml")
 MODEL, WARM_START = Path("checkpoints/rc1/final_model"), Path("checkpoints/rc1/warm_start")
 TINY = Path(__file__).resolve().parents[2] / "models/tiny"
+WEIGHTS = "model.safetensors"
 RUN = Path("runs/20260101T000000000Z-ab12")
 Change = Callable[[dict[str, bytes]], None]
 Policy = Callable[[Sample], Episode]
@@ -63,28 +67,37 @@ def careless(sample: Sample) -> Episode:
     return ask_first(sample, Random(sample.id), 0.5)
 
 
+_SPOKEN: dict[tuple[Policy, str, str], list[Episode]] = {}
+
+
+def spoken(policy: Policy, config: TrainConfig) -> list[Episode]:
+    """The held-out episodes of a policy; those of the same policy and samples are made once."""
+    key = (policy, config.model_dump_json(), sha256_file(config.shadow_set))
+    if key not in _SPOKEN:
+        seed, reward = config.seeds[0], make_reward(config)
+        pairs = list(zip(*held_out(config), strict=True))
+        episodes = [(replace(policy(sample), level=level, seed=seed), sample) for sample, level in pairs]
+        _SPOKEN[key] = [replace(episode, reward=reward(episode, sample)) for episode, sample in episodes]
+    return _SPOKEN[key]
+
+
 def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     """A sealed model and its results as a gated run leaves them; the policies are scripted."""
     config = load_train_config(CONFIG).model_copy(update={"profile": PROFILE})
     seed = config.seeds[0]
     open_run(RUN, GATED_CHECKPOINTS)
-    shutil.rmtree(MODEL, ignore_errors=True)
-    shutil.copytree(TINY, MODEL)
+    _small_model(MODEL)
     marks = {"gated": True, "releasable": True, "profile": PROFILE, "config": config.model_dump(mode="json")}
     marks["ticket"] = ticket or sha256_file(TICKET)
-    shutil.rmtree(WARM_START, ignore_errors=True)
-    shutil.copytree(TINY, WARM_START)
+    _small_model(WARM_START)
     seal(WARM_START, config.warm_steps, marks)
     seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
     (RUN / EVAL_EPISODES / EVALUATION_KEY).write_text("{}")
     (RUN / METRICS).write_text(f'{{"seed":{seed},"step":1,"reward":0.5}}\n')
     (RUN / EVAL_METRICS).unlink(missing_ok=True)
-    reward, files = make_reward(config), episode_files(config, seed)
+    files = episode_files(config, seed)
     for who, speak in {"base": careless, "warm_start": careless, "trained": policy}.items():
-        episodes = []
-        for sample, level in zip(*held_out(config), strict=True):
-            episode = replace(speak(sample), level=level, seed=seed)
-            episodes.append(replace(episode, reward=reward(episode, sample)))
+        episodes = spoken(speak, config)
         with open(files[who], "wb") as handle:
             write_records(handle, episodes)
         step = {"base": 0, "warm_start": config.warm_steps}.get(who, config.steps)
@@ -92,6 +105,13 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
         StepLog(RUN / EVAL_METRICS).append(seed, step, figures_then)
     _, made = write_results(config, "20260101T000000Z")
     record_outputs(RUN, RUN / made[0])
+
+
+def _small_model(folder: Path) -> None:
+    """The embedded model with few weights: nobody speaks with it, and a package compresses and searches every byte."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(TINY, folder, ignore=shutil.ignore_patterns(WEIGHTS))
+    save_file({"weight": np.arange(256, dtype=np.float32)}, folder / WEIGHTS)
 
 
 def new_key(path: Path) -> Path:
