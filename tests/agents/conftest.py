@@ -26,6 +26,6 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
 
 
 @pytest.fixture(scope="session")
-def official_pool(tmp_path_factory: pytest.TempPathFactory, official_data: Path) -> list[Sample]:
-    plan = BuildPlan(n=60, templates_dir=Path("templates/pack_v2"), source="dir", data_dir=official_data, **PLAN)
+def official_pool(tmp_path_factory: pytest.TempPathFactory, official_extract: Path) -> list[Sample]:
+    plan = BuildPlan(n=60, templates_dir=Path("templates/pack_v2"), source="dir", data_dir=official_extract, **PLAN)
     return built(tmp_path_factory.mktemp("official"), plan)

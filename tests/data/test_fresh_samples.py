@@ -138,9 +138,9 @@ def test_templates_that_changed_since_the_pool_was_built_are_refused(meta: PoolM
         FreshSamples(replace(meta, templates_sha256=meta.templates_sha256 | {"gsm8k.json": "0" * 64}), (), [], seed=1)
 
 
-def test_official_records_of_the_pool_are_not_reused(official_data: Path, tmp_path: Path) -> None:
+def test_official_records_of_the_pool_are_not_reused(official_extract: Path, tmp_path: Path) -> None:
     path = tmp_path / "pool.jsonl"
-    plan = small_plan(40, langs=("en",), mix={"gsm8k": 1.0}, source="dir", data_dir=official_data)
+    plan = small_plan(40, langs=("en",), mix={"gsm8k": 1.0}, source="dir", data_dir=official_extract)
     meta = build_pool(plan, path)
     assert meta.left_aside["gsm8k"] > 0, "the pool's facts tell of records without a way to their answer"
     used = source_ids(list(read_records(path, Sample)))
@@ -149,8 +149,8 @@ def test_official_records_of_the_pool_are_not_reused(official_data: Path, tmp_pa
     assert not source_ids(made) & used
 
 
-def test_a_source_with_nothing_left_is_refused_at_the_start(official_data: Path, tmp_path: Path) -> None:
-    plan = small_plan(10, langs=("en",), mix={"gsm8k": 1.0}, source="dir", data_dir=official_data)
+def test_a_source_with_nothing_left_is_refused_at_the_start(official_extract: Path, tmp_path: Path) -> None:
+    plan = small_plan(10, langs=("en",), mix={"gsm8k": 1.0}, source="dir", data_dir=official_extract)
     meta = build_pool(plan, tmp_path / "pool.jsonl")
     with pytest.raises(BadInput, match="no fresh samples can be made"):
-        FreshSamples(meta, OfficialSource(official_data).load("gsm8k").records, [], seed=1)
+        FreshSamples(meta, OfficialSource(official_extract).load("gsm8k").records, [], seed=1)
