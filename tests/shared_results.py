@@ -1,8 +1,9 @@
-"""Results of three slow pure functions of the package, computed once for the tests of a session.
+"""Results of five slow pure functions of the package, computed once for the tests of a session.
 
-A round measures the shortcuts of a pool and builds its samples again, and a package replays the held-out episodes.
-Tests of rounds, packages and attacks do this dozens of times with the same files. The key is the whole input, so a
-changed file is measured anew. The tests of these functions themselves (tests/data, tests/eval) do not use this.
+A round measures shortcuts and difficulty of a pool, builds its samples again and rates episodes; a package replays the
+held-out ones. Tests of rounds, packages and attacks do this dozens of times with the same files. The key is the whole
+input, so what has changed is measured anew. The tests of these functions themselves are in other folders and do not use
+this.
 """
 
 from __future__ import annotations
@@ -16,11 +17,33 @@ from typing import Any
 import msgspec
 import pytest
 
+from src.data.difficulty import metrics
 from src.data.pool import build
 from src.data.quality import shortcuts
 from src.eval.replay import Replay
+from src.reward import scored_episodes
 
-_REPLAYED: dict[bytes, bool] = {}
+_KNOWN: dict[bytes, Any] = {}
+"""Results of this process; those that take seconds are in a folder that the processes share."""
+
+
+def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*given: Any) -> Any:
+        content = msgspec.json.encode((function.__qualname__, given), enc_hook=_contents)
+        key = sha256(content).digest()
+        if key not in _KNOWN:
+            _KNOWN[key] = function(*given)
+        return _KNOWN[key]
+
+    return call
+
+
+def _contents(value: Any) -> Any:
+    if isinstance(value, Replay):
+        return vars(value)
+    text = repr(value)
+    assert " at 0x" not in text, "its contents are not in its name"
+    return text
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
@@ -32,7 +55,7 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
 def share_results(patch: pytest.MonkeyPatch, factory: pytest.TempPathFactory) -> None:
     folder = shared_folder(factory) / "shared_results"
     folder.mkdir(exist_ok=True)
-    strongest, encode, agrees = shortcuts._strongest, build._encode, Replay.agrees
+    strongest, encode = shortcuts._strongest, build._encode
 
     def shared(given: tuple[Any, ...], kind: Any, compute: Callable[[], Any]) -> Any:
         file = folder / sha256(msgspec.json.encode(given, enc_hook=str)).hexdigest()
@@ -56,13 +79,8 @@ def share_results(patch: pytest.MonkeyPatch, factory: pytest.TempPathFactory) ->
         found: list[bytes] = shared(given, list[bytes], lambda: encode(plan, source, pack, jobs))
         return found
 
-    def shared_agrees(self: Any, *given: Any) -> bool:
-        key = sha256(msgspec.json.encode((vars(self), given), enc_hook=repr)).digest()
-        if key not in _REPLAYED:
-            _REPLAYED[key] = agrees(self, *given)
-        return _REPLAYED[key]
-
-    patch.setattr(Replay, "agrees", shared_agrees)
+    for place, name in ((Replay, "agrees"), (scored_episodes, "_rated"), (metrics, "_record")):
+        patch.setattr(place, name, _remembered(getattr(place, name)))
     patch.setattr(shortcuts, "_strongest", shared_strongest)
     patch.setattr(build, "_encode", shared_encode)
 
