@@ -35,6 +35,7 @@ SHOTS: tuple[Shot, ...] = (
     ("board-episodes", "/episodes", WIDE, "light"),
     ("board-episodes-narrow", "/episodes?right=no", NARROW, "light"),
     ("board-compare", "/compare", WIDE, "dark"),
+    ("board-runs", "/runs", WIDE, "light"),
     ("board-chat", "/chat", WIDE, "light"),
     ("board-zh", "/?askgate_lang=zh", WIDE, "light"),
 )
