@@ -66,9 +66,9 @@ class Run:
 
     def curves(self) -> dict[str, Curves]:
         """Curves by id of the training run: the run that reports are about, and the newest where that is another."""
-        runs: dict[Path, None] = {HERE: None}
+        runs = [HERE]
         with suppress(BadInput):
-            runs = dict.fromkeys((certified_run(), run_of(LATEST_RUN)))
+            runs = list(dict.fromkeys((certified_run(), run_of(LATEST_RUN))))
         for run in runs:
             self._curves.setdefault(run, Curves(self.root, run))
         return {run.name: self._curves[run] for run in runs}

@@ -75,7 +75,8 @@ def choose_method(
 ) -> RunPlan:
     """The first of full fine-tuning, LoRA and (with `four_bits`) QLoRA that fits with all slots, else with fewer."""
     methods: tuple[Method, ...] = ("full", "lora", "qlora") if four_bits else ("full", "lora")
-    parameters, refusal, with_fewer_slots = shape.linear + shape.embedding, "", []
+    parameters, refusal = shape.linear + shape.embedding, ""
+    with_fewer_slots: list[RunPlan] = []
     for method, recompute in product(methods, (False, True)):
         chosen = {
             **settings,
