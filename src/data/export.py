@@ -190,11 +190,11 @@ def dpo_row(sample: Sample, episodes: Sequence[Episode], tools: Sequence[str], l
     """The pair of a sample; None where its episodes differ too little, or not even the demonstration is right."""
     rated = rate(sample, episodes)
     right = [one for one in rated if achieved(one.episode)]
-    if right:
-        best = max(one.reward for one in right)
-        better = [one.episode for one in right if one.reward > best - LEAST_GAP]
+    best = max((one.reward for one in right), default=None)
+    if best is None:
+        better = [episode for episode in [demonstration(sample)] if achieved(episode)]
     else:
-        best, better = None, [episode for episode in [demonstration(sample)] if achieved(episode)]
+        better = [one.episode for one in right if one.reward > best - LEAST_GAP]
     lowest = min(one.reward for one in rated)
     is_worse = best is None or lowest < best - LEAST_GAP
     worse = [one.episode for one in rated if is_worse and one.reward < lowest + LEAST_GAP]
@@ -264,4 +264,5 @@ def _parquet(rows: Sequence[Row]) -> bytes:
         ) from None
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.Table.from_pylist(list(rows)), sink, compression="zstd")
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+    made: bytes = sink.getvalue().to_pybytes()
+    return made

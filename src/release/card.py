@@ -75,7 +75,8 @@ def model_evidence(folder: Path, tell: Callable[[str], None]) -> ModelEvidence:
     if not reports:
         return ModelEvidence(sealed, config)
     path = max(reports, key=lambda one: one.stat().st_mtime)
-    report, signed = derived_report(config, path), {}
+    report = derived_report(config, path)
+    signed: dict[str, str] = {}
     if report.gated:
         verify_results(False, tell, path)
         signed = {one.name: one.signed for one in ambers(load_profile(report.profile))}
@@ -197,7 +198,7 @@ def data_card(repo: str, file: Path) -> str:
     held_out = facts.splits.get("shadow", 0) if isinstance(facts, ExportFacts) else facts.n * (facts.split == "shadow")
     if held_out:
         verdict += ["", f"**Held out.** {held_out} rows are for evaluation: do not train on them."]
-    header = {
+    header: dict[str, Any] = {
         "license": sorted({_licence(name)["id"] for name in sources}),
         "language": sorted(facts.langs),
         "tags": ["askgate", "clarifying-questions"],

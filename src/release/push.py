@@ -52,14 +52,12 @@ def _push(
 ) -> str:
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
     from huggingface_hub.errors import HfHubHTTPError
-    from huggingface_hub.utils import disable_progress_bars
 
     _refuse_secrets(card, files, environment)
     token = environment.get("HF_TOKEN") or get_token()
     if not token:
         remedy = "set HF_TOKEN to a token that may write, or run `hf auth login`"
         raise BadInput("there is no token for the hub", where="HF_TOKEN", remedy=remedy)
-    disable_progress_bars()
     api = HfApi(endpoint=environment.get("HF_ENDPOINT") or None, token=token)
     parts = [CommitOperationAdd(CARD, card.encode())]
     parts += [CommitOperationAdd(name, str(path)) for name, path in sorted(files.items())]
