@@ -50,6 +50,7 @@ def push_data(repo: str, file: Path, public: bool, environment: Mapping[str, str
 def _push(
     repo: str, kind: str, card: str, files: Mapping[str, Path], public: bool, environment: Mapping[str, str]
 ) -> str:
+    from httpx2 import HTTPError
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -64,8 +65,9 @@ def _push(
     try:
         address = api.create_repo(repo, repo_type=kind, private=not public, exist_ok=True)
         api.create_commit(repo, parts, commit_message="Push with AskGate", repo_type=kind)
-    except (HfHubHTTPError, OSError, ValueError, RuntimeError) as error:
-        why = masker(environment, token)(str(error.__cause__ or error).strip().splitlines()[0])
+    except (HfHubHTTPError, HTTPError, OSError, ValueError, RuntimeError) as error:
+        told = str(error.__cause__ or error).strip() or type(error).__name__
+        why = masker(environment, token)(told.splitlines()[0])
         remedy = f"check the name, and that the token may write to {repo}"
         raise BadInput(f"the hub did not take it ({why})", where=repo, remedy=remedy) from None
     return str(address)

@@ -200,6 +200,15 @@ def test_a_missing_or_wrong_token_is_named(
     assert "there is no token for the hub" in askgate("push", "me/asks", "--model", folder).err
 
 
+def test_a_hub_that_does_not_answer_is_named(askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with LoopbackHub() as gone:
+        monkeypatch.setenv("HF_ENDPOINT", gone.url)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    refused = askgate("push", "me/asks", "--model", tiny(tmp_path / "model"))
+    assert refused.code == 2
+    assert "the hub did not take it" in refused.err
+
+
 def test_the_verdict_of_a_model_without_seal_claims_nothing() -> None:
     assert model_verdict(ModelEvidence()) == [
         "**No evidence.** This folder is not the final model of a run that AskGate finished and sealed: nothing is "
