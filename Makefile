@@ -17,7 +17,7 @@ $(RUN_READY): pyproject.toml packages/askgate-env/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "AskGate needs Python 3.11 or later: make setup PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable packages/askgate-env --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable packages/askgate-env --editable '.[train]'
 	touch $@
 
 $(READY): $(RUN_READY) requirements.txt

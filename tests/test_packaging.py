@@ -58,7 +58,8 @@ def test_what_ci_installs_is_pinned_exactly() -> None:
     assert all("==" in pin for pin in pins)
     assert "torch==2.13.0" in pins
     pinned = {pin.split("==")[0].lower() for pin in pins}
-    asked = PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["dev"]
+    extras = PROJECT["project"]["optional-dependencies"]
+    asked = PROJECT["project"]["dependencies"] + extras["train"] + extras["dev"]
     assert {re.split(r"[\[>]", requirement)[0].lower() for requirement in asked if requirement != OWN} <= pinned
 
 

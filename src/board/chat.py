@@ -26,8 +26,8 @@ from ..chat.samples import held_out_samples, typed_sample
 from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.files import HOME
+from ..core.model_files import ADAPTER
 from ..core.paths import FINAL_MODEL, WARM_START, all_runs
-from ..release.gguf_export import ADAPTER
 from .index import reading
 from .render import render
 from .run_files import is_inside

@@ -28,9 +28,8 @@ from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file, sha256_folder, shipped
-from ..core.model_files import find_model, may_be_on_hub, model_sha256
+from ..core.model_files import ADAPTER, find_model, may_be_on_hub, model_sha256
 from ..core.paths import FINAL_MODEL
-from ..release.gguf_export import ADAPTER, load_merged, load_tokenizer
 from ..scoring.chat_server import ChatServer, Message, Reply
 from ..scoring.providers import address
 
@@ -104,6 +103,7 @@ class TorchPolicy(Policy):
     def __init__(self, folder: Path, adapter: Path | None, temperature: float, seed: int) -> None:
         import torch
 
+        from ..release.gguf_export import load_merged, load_tokenizer
         from ..runtime.device import get_device, get_dtype, prepare_device
 
         self.fingerprint = model_sha256(folder) + (f"+{sha256_folder(adapter)}" if adapter is not None else "")

@@ -10,11 +10,14 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -220,11 +223,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(BadInput.exit_code)
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        if isinstance(error, ModuleNotFoundError) and (extra := extra_with(error.name or "")):
+            remedy = f"pip install 'askgate[{extra}]' (in a checkout: make setup)"
+            show.complain(f"askgate: {BadInput(f'{error.name} is not installed', remedy=remedy)}")
+        elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             show.complain(f"askgate: {BadInput('a path is too long', remedy='choose shorter names')}")
         else:
             sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)
+
+
+def extra_with(module: str) -> str:
+    """The first extra of AskGate that installs a module; empty if none does.
+
+    >>> extra_with("torch.nn"), extra_with("trl"), extra_with("no_such_module")
+    ('train', 'trl', '')
+    """
+    with suppress(PackageNotFoundError):
+        for requirement in requires("askgate") or ():
+            name, extra = re.split(r"[^\w-]", requirement, maxsplit=1)[0], re.search(r"extra == .(\w+)", requirement)
+            if extra and name.replace("-", "_") == module.partition(".")[0]:
+                return extra[1]
+    return ""
 
 
 def scorecache_cli() -> None:

@@ -68,9 +68,8 @@ def _libraries() -> list[Finding]:
     ]
     for name in LIBRARIES:
         has = _version(name)
-        found.append(
-            Finding(name, has or both("not installed", "未安装"), bool(has), "" if has else "pip install askgate")
-        )
+        typed = "" if has else "pip install 'askgate[train]'"
+        found.append(Finding(name, has or both("not installed", "未安装"), bool(has), typed))
     for name, (purpose, extra) in EXTRAS.items():
         has = _version(name)
         typed = both(f"only for {purpose}:", f"仅用于 {purpose}：") + f" pip install 'askgate[{extra}]'"

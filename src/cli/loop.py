@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,6 +100,8 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..loop.kpi import KPIS, measure
     from ..loop.runner import worst
 
+    if loop.will_train(until) and find_spec("torch") is None:
+        raise ModuleNotFoundError("the loop trains", name="torch")  # now, not after the stages that do without
     try:
         if loop.profile.name == "rc1" and loop.will_train(until):
             loop.require_live(os.environ)

@@ -14,6 +14,8 @@ from .files import pinned, sha256_file, shipped
 PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model folder that change what the model says."""
 WEIGHTS = ".safetensors"
+ADAPTER = "adapter_config.json"
+"""File of a folder that PEFT has saved."""
 
 
 def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:

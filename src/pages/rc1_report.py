@@ -277,7 +277,7 @@ def _reproduce(profile: Profile, trial: TrialReport | None) -> list[str]:
     if trial is not None and profile.paths.trial and len(trial.seeds) > 1:
         config = profile.paths.trial
     return [
-        "pip install .",
+        "pip install ./packages/askgate-env '.[train]'",
         "askgate verify --deep",
         f"askgate package --config {config} --out rc1.tgz",
         "askgate reproduce rc1.tgz --verify",

@@ -28,10 +28,9 @@ from safetensors import SafetensorError
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
-from ..core.model_files import find_model, may_be_on_hub, read_once
+from ..core.model_files import ADAPTER, find_model, may_be_on_hub, read_once
 from .gguf_tokenizer import vocabulary, write_vocabulary
 
-ADAPTER = "adapter_config.json"
 FAMILIES: Mapping[str, gguf.MODEL_ARCH] = {"qwen3": gguf.MODEL_ARCH.QWEN3, "llama": gguf.MODEL_ARCH.LLAMA}
 """By `model_type` in config.json."""
 Kind = Literal["f16", "q8_0", "q4_k_m"]

@@ -53,7 +53,7 @@ def test_a_run_installs_no_tools_of_developers(target: str, tools: bool, checkou
     for mark in (".ready", ".ready-run"):
         (checkout / ".venv" / mark).unlink()
     typed = make(checkout, "-n", target).stdout
-    assert "--editable ." in typed
+    assert "--editable '.[train]'" in typed
     assert ("requirements.txt" in typed) == tools
 
 
