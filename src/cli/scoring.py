@@ -102,6 +102,9 @@ def score(
     k: Annotated[
         int | None, Option(min=1, max=101, help="Judge votes per sample. Default: from configs/default.yaml.")
     ] = None,
+    batch: Annotated[
+        bool, Option("--batch", help="Use the provider's Batch API: about half the price, replies within a day.")
+    ] = False,
     profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
@@ -117,7 +120,7 @@ def score(
     if k is not None:
         votes = section.votes.model_copy(update={"k": k, "k_max": max(k, section.votes.k_max)})
         section = section.model_copy(update={"votes": votes})
-    job = BatchJob(pool, out, n, seed, budget)
+    job = BatchJob(pool, out, n, seed, budget, batch_api=batch)
     settings = settings_for(os.environ, section, provider)
     with show.Terminal().scoring("scoring") as progress:
         _, summary = score_dialogues(list(read_unique(pool, Sample)), job, settings, show.complain, progress)
@@ -168,6 +171,16 @@ def invalidate(
     with _store() as store:
         removed = remove(store, spec)
     show.result({"removed": removed}, as_json, lambda _: show.say(f"removed {removed} replies"))
+
+
+@cache.command("forget-batches")
+def forget_batches(as_json: options.Json = False) -> None:
+    """Give up votes that wait in batches. The judge is asked, and billed, again for them."""
+    from ..scoring.batch_client import forget_batches as forget
+
+    with _store() as store:
+        forgotten = forget(store)
+    show.result({"forgotten": forgotten}, as_json, lambda _: show.say(f"gave up {forgotten} votes"))
 
 
 @cache.command("replay-bad")

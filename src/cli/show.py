@@ -259,7 +259,7 @@ class Terminal(Reporter):
                 yield _lines(label, complain, time.monotonic)
             else:
                 yield lambda tally: update(
-                    completed=tally.done, total=tally.total, description=f"{label}, {_money(tally)}"
+                    completed=tally.done, total=tally.total, description=f"{label}, {tally.waits_for or _money(tally)}"
                 )
 
 
@@ -288,12 +288,19 @@ def _tenths(label: str, total: int) -> Callable[[int], None]:
     return progress
 
 
+WAITS_EVERY_S = 300.0
+"""Without a terminal the state of a batch is printed this often."""
+
+
 def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Tally], None]:
     """Prints one line per tenth of the samples."""
-    started, reported = clock(), 0
+    started, reported, waited_at = clock(), 0, -WAITS_EVERY_S
 
     def progress(tally: Tally) -> None:
-        nonlocal reported
+        nonlocal reported, waited_at
+        if tally.waits_for and clock() - waited_at >= WAITS_EVERY_S:
+            waited_at = clock()
+            say(f"{doing}: {tally.waits_for}")
         if (tenths := tally.done * 10 // tally.total) <= reported:
             return
         reported = tenths

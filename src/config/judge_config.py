@@ -41,14 +41,25 @@ class FamilySection(Section):
         return self
 
 
+class BatchSection(Section):
+    """The provider's Batch API, if it speaks OpenAI's protocol."""
+
+    price: float = Field(gt=0, le=1)
+    """Price of a token in a batch, as a share of the usual price."""
+    endpoint: str = Field(default="/v1/chat/completions", pattern="^/")
+    window: str | None = "24h"
+    """`completion_window` of a batch; null: not sent."""
+
+
 class ProviderSection(Section):
-    """A judge: its address, model, prices, and the request parameters of its model families."""
+    """A judge: its address, model, prices, Batch API, and the request parameters of its model families."""
 
     base_url: Url | None
     model: str | None = Field(min_length=1)
     key_needed: bool
     usd_in: float | None = Field(ge=0)
     usd_out: float | None = Field(ge=0)
+    batch: BatchSection | None = None
     families: Annotated[tuple[FamilySection, ...], Listed]
     """The first row that matches the model counts."""
 
@@ -80,6 +91,7 @@ class LimitsSection(Section):
     wait_max_s: float = Field(ge=0, le=3600)
     breaker_failures: int = Field(ge=1, le=1000)
     breaker_open_s: float = Field(gt=0, le=3600)
+    batch_poll_s: float = Field(default=60.0, gt=0, le=3600)
 
     @model_validator(mode="after")
     def _max_at_least_min(self) -> Self:

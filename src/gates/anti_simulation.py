@@ -18,8 +18,8 @@ from ..core.errors import BadInput
 from ..core.files import shipped
 from ..scoring.ledger import REPAIR, LedgerBroken, Scoring, lines, newest_scorings
 from ..scoring.providers import KNOWN_HOSTS, PROD, address, live_mode
-from ..scoring.stub_checks import is_paid, latency_checks, sameness_checks, scoring_check
-from ..scoring.types import CallEntry
+from ..scoring.stub_checks import is_paid, sameness_checks, scoring_check, timing_checks
+from ..scoring.types import BatchEntry, CallEntry
 from ..scoring.votes import aggregate
 
 WINDOW = 100
@@ -85,7 +85,9 @@ def ledger_checks(
         scorings = newest_scorings(ledger, WINDOW) if ledger.exists() else []
     except LedgerBroken as broken:
         return [], [chain_check(broken)]
-    checks = [chain_check(None), *scoring_checks(scorings, provider, cache_hit_lt)]
+    entries = (line.entry for line in lines(ledger)) if scorings else ()
+    batches = {entry.batch: entry for entry in entries if isinstance(entry, BatchEntry)}
+    checks = [chain_check(None), *scoring_checks(scorings, provider, cache_hit_lt, batches)]
     return scorings, [*checks, _address_check(ledger, section)] if scorings else checks
 
 
@@ -95,7 +97,9 @@ def chain_check(broken: LedgerBroken | None) -> Check:
     return check("ledger_chain_whole", float(broken is None), "==", 1.0, remedy, remedy_zh)
 
 
-def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) -> list[Check]:
+def scoring_checks(
+    scorings: list[Scoring], named: str, cache_hit_lt: float, batches: Mapping[str, BatchEntry]
+) -> list[Check]:
     scored = sum(scoring.entry.overall is not None for scoring in scorings)
     enough = scoring_check("scorings", float(scored), ">=", float(LEAST), least=LEAST)
     if not scorings:
@@ -118,7 +122,7 @@ def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) -> 
         scoring_check("cache_hit_rate", hit_rate(calls), "<", cache_hit_lt),
         # If a sample was scored twice, its last score is the one that is used.
         scoring_check("cache_hit_rate[last scoring of each sample]", hit_rate(latest), "<", cache_hit_lt),
-        *latency_checks([call.latency_ms for call in paid]),
+        *timing_checks(paid, batches),
         *sameness_checks(paid),
     ]
 

@@ -106,7 +106,7 @@ def _service(scorings: list[Scoring], source: str, most_hits: float) -> dict[str
     """Figures of the judge service. From `most_hits` on, the scores are a cache's, not a judge's."""
     calls = [call for one in scorings for call in one.calls]
     sent = [call for call in calls if not call.cache_hit]
-    latencies = [call.latency_ms for call in calls if is_paid(call)]
+    latencies = [call.latency_ms for call in calls if is_paid(call) and not call.batch]
     limited = sum("rate_limited" in call.status for call in sent)
     hits = hit_rate(calls)
     alarm = Alarm(">=", most_hits, hits is not None and hits >= most_hits)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,8 @@ from ..config.judge_config import ScoringSection
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from . import monitor
+from .batch_api import MOST_REQUESTS
+from .batch_client import BatchClient
 from .judge import Judge, Session, Tally, open_session
 from .ledger import scorings
 from .monitor import Budget, Monitor
@@ -48,6 +51,8 @@ class BatchJob:
     """US dollars that the run may spend; None: no limit."""
     repeats: frozenset[str] = frozenset()
     """Ids of dialogues that get other votes than a first scoring asks for."""
+    batch_api: bool = False
+    """Ask through the provider's Batch API: cheaper, and within hours."""
 
 
 class Summary(Record, frozen=True):
@@ -99,7 +104,7 @@ def score_dialogues(
         _write_unscored(file, keys, settings.provider)
     live = None
     if waiting:
-        with open_session(settings, tell) as session:
+        with open_session(settings, tell, job.batch_api) as session:
             live = _LiveRun(session, job, file, waiting, progress)
             figures = asyncio.run(live.run())
     else:  # no call is needed, so no judge is started
@@ -166,17 +171,26 @@ class _LiveRun:
 
     async def run(self) -> dict[str, Any]:
         """Scores the samples and returns the figures of the run."""
-        async with self._session.client() as client:
+        batch_api = self._job.batch_api
+        async with self._session.batch_client() if batch_api else self._session.client() as client:
             judge = self._session.judge(client)
             budget = Budget(judge.tally, self._job.budget)
+            if isinstance(client, BatchClient):
+                client.on_wait = partial(self._show_wait, judge.tally)
+                budget.expect(self._session)
             with Monitor(judge.tally, client.limiter) as watch:
                 await self._score(judge, budget, watch)
             self.unbilled = budget.is_blind
             return watch.figures()
 
+    def _show_wait(self, tally: Tally, state: str) -> None:
+        tally.waits_for = state
+        self._progress(tally)
+
     async def _score(self, judge: Judge, budget: Budget, watch: Monitor) -> None:
         judge.tally.total = len(self._waiting)
-        at_once = self._session.settings.scoring.limits.concurrency_max
+        scoring = self._session.settings.scoring
+        at_once = MOST_REQUESTS // scoring.votes.k if self._job.batch_api else scoring.limits.concurrency_max
         running: set[asyncio.Task[ScoringEntry]] = set()
         try:
             while True:

@@ -56,6 +56,9 @@ for _name in ("httpx2", "httpcore2"):
 class JudgeClient:
     """The one client for all calls to a provider, so that its limits hold for all of them together."""
 
+    votes_at_once = 128
+    """Each vote in progress holds an open lock file, and a process may open about a thousand files."""
+
     def __init__(
         self,
         provider: Provider,
@@ -77,7 +80,7 @@ class JudgeClient:
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
         self._yes_no = provider.family.response_format == "yes_no"
         self._url = f"{provider.base_url.rstrip('/')}/{'completions' if self._yes_no else 'chat/completions'}"
-        self._http = _http(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
+        self._http = open_http(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
     async def ask(
         self, ask: Ask, again: int = 0, on_failure: Callable[[CallFailed], None] = lambda failure: None
@@ -139,9 +142,10 @@ class JudgeClient:
         except httpx2.RequestError as error:
             return CallFailed("unreachable", self._mask(f"{type(error).__name__}: {error}"))
         if response.status_code == httpx2.codes.OK:
-            outcome = _reply(response, self._mask_reply, _answers if self._yes_no else _content)
+            outcome = _reply(response, self._mask_reply, _answers if self._yes_no else content_of)
         else:
-            outcome = _failure(response, self._mask, self.provider, body)
+            text = response.content.decode("utf-8", "replace")
+            outcome = failure_of(response.status_code, text, response.headers, self._mask, self.provider, body)
         if isinstance(outcome, CallFailed):
             outcome.request_id = self._mask_reply(response.headers.get("x-request-id", ""))
         return outcome
@@ -162,7 +166,7 @@ class JudgeClient:
             self._breaker.failed(str(outcome), trial=trial)
 
 
-def _http(base_url: str, key: str, timeout_s: float) -> httpx2.AsyncClient:
+def open_http(base_url: str, key: str, timeout_s: float) -> httpx2.AsyncClient:
     """The connections to one server. No redirects: they would call another server. No proxy for this machine itself."""
     here = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
     headers = {"Authorization": f"Bearer {key}"}
@@ -177,22 +181,31 @@ def _reply(response: httpx2.Response, mask: Mask, text_of: Callable[[Any], str])
     except (ValueError, RecursionError) as error:
         start = mask(response.content.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
         return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
+    # From the first byte sent to the last received: our own work would make a stub look slower than it is.
+    latency_ms = response.elapsed.total_seconds() * 1000
+    return completion_reply(completion, response.headers.get("x-request-id", ""), latency_ms, mask, text_of)
+
+
+def completion_reply(
+    completion: Any, request_id: str, latency_ms: float, mask: Mask, text_of: Callable[[Any], str], batch: str = ""
+) -> Reply | CallFailed:
+    """The reply in a completion object."""
     if not isinstance(completion, dict) or "choices" not in completion:
         return CallFailed("not_a_reply", f"no chat completion: {mask(json.dumps(completion))[:NOT_A_REPLY_SHOWN]}")
     usage = completion.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return Reply(
         text=mask(text_of(completion["choices"])),
-        request_id=mask(response.headers.get("x-request-id", "") or _string(completion.get("id"))),
-        model=mask(_string(completion.get("model"))),
+        request_id=mask(request_id or string(completion.get("id"))),
+        model=mask(string(completion.get("model"))),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
-        # From the first byte sent to the last received: our own work would make a stub look slower than it is.
-        latency_ms=response.elapsed.total_seconds() * 1000,
+        latency_ms=latency_ms,
+        batch=batch,
     )
 
 
-def _content(choices: Any) -> str:
+def content_of(choices: Any) -> str:
     """The text of the first choice, or empty. Content that is not a text is kept as JSON, for study."""
     try:
         content = choices[0]["message"]["content"]
@@ -219,13 +232,14 @@ def _tokens(count: Any) -> int:
     return int(count) if 0 <= count <= MOST_TOKENS else 0
 
 
-def _string(value: Any) -> str:
+def string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _failure(response: httpx2.Response, mask: Mask, provider: Provider, sent: Mapping[str, Any]) -> CallFailed:
+def failure_of(
+    status: int, body: str, headers: Mapping[str, str], mask: Mask, provider: Provider, sent: Mapping[str, Any]
+) -> CallFailed:
     """The failure that an answer with another status than 200 means."""
-    status, body, headers = response.status_code, response.content.decode("utf-8", "replace"), response.headers
     detail = f"HTTP {status}: {' '.join(mask(body).split())[:SHOWN]}"
     if status == 429 and "insufficient_quota" not in body:
         return CallFailed("rate_limited", detail, retry_after(headers))

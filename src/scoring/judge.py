@@ -29,6 +29,8 @@ import msgspec
 from askgate_env.types import Lang, Record
 
 from ..config.judge_config import LimitsSection, VotesSection
+from .batch_api import section_of
+from .batch_client import BatchClient, BatchStore
 from .client import JudgeClient
 from .ledger import Ledger, lines
 from .local_judge import judge_weights, serving
@@ -36,11 +38,9 @@ from .prompt import Dialogue, ask_for, dialogue_text
 from .providers import Provider, ScorerSettings, address
 from .scores import score_key
 from .store import Store, Stored, bad_replies, fetch
-from .types import OWN, Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry, printable
+from .types import OWN, Ask, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, printable
 from .votes import aggregate, votes_wanted, without_thought
 
-VOTES_AT_ONCE = 128
-"""Each vote in progress holds an open lock file, and a process may open about a thousand files."""
 FIRST_REPEAT = 200
 """Number of the first vote of a repeated scoring. A first scoring has at most 101 votes."""
 OWN_CALLS = 1
@@ -67,6 +67,8 @@ class Tally:
     """Replies without a bill."""
     latency_ms: float = 0.0
     """Total over all requests that brought a reply."""
+    waits_for: str = ""
+    """State of the batch that the samples wait for, in words."""
 
     @property
     def done(self) -> int:
@@ -101,10 +103,12 @@ class _NoVote(Exception):
 class Judge:
     """Scores dialogues with one provider. Several scorings may run at once; the client's limits hold for all."""
 
-    def __init__(self, client: JudgeClient, store: Store, ledger: Ledger, votes: VotesSection, tries: int) -> None:
+    def __init__(
+        self, client: JudgeClient | BatchClient, store: Store, ledger: Ledger, votes: VotesSection, tries: int
+    ) -> None:
         self._client, self._store, self._ledger = client, store, ledger
         self._votes, self._tries = votes, tries
-        self._slots = asyncio.Semaphore(VOTES_AT_ONCE)
+        self._slots = asyncio.Semaphore(client.votes_at_once)
         self.tally = Tally(client.provider)
 
     async def score(self, sample: Dialogue, repeat: bool = False) -> ScoringEntry:
@@ -190,6 +194,8 @@ class Judge:
                 async with self._slots:
                     call = partial(self._call, draft=draft)
                     stored, paid = await fetch(self._store, ask, draft.scoring, call, self._client.longest_s)
+            except InCache:
+                continue
             except CallFailed as failure:
                 raise _NoVote(printable(str(failure))) from None
             self._note(stored, paid, (time.perf_counter() - started) * 1000, draft)
@@ -269,6 +275,7 @@ def _call_entry(ask: Ask, scoring: str, reply: Reply, status: str, scores: dict[
         live=True,
         at=at,
         server=address(ask.server),
+        batch=printable(reply.batch),
     )
 
 
@@ -323,6 +330,7 @@ class Session:
     """With the address of the server that answers."""
     store: Store
     ledger: Ledger
+    tell: Callable[[str], None]
 
     @property
     def provider(self) -> Provider:
@@ -335,7 +343,17 @@ class Session:
             return JudgeClient(self.provider, None, patient(limits))
         return JudgeClient(self.provider, self.settings.key, limits)
 
-    def judge(self, client: JudgeClient) -> Judge:
+    def batch_client(self) -> BatchClient:
+        """A client for the provider's Batch API, in a session that was opened for it."""
+        assert isinstance(self.store, BatchStore)
+        limits, store, ledger = self.settings.scoring.limits, self.store, self.ledger
+
+        def keep(stored: Stored) -> None:
+            record(store, ledger, [paid_entry(stored)], [stored])
+
+        return BatchClient(self.provider, self.settings.key, limits, store, ledger, keep, self.tell)
+
+    def judge(self, client: JudgeClient | BatchClient) -> Judge:
         scoring = self.settings.scoring
         return Judge(client, self.store, self.ledger, scoring.votes, scoring.limits.tries)
 
@@ -352,11 +370,19 @@ def patient(limits: LimitsSection) -> LimitsSection:
 
 
 @contextmanager
-def open_session(settings: ScorerSettings, tell: Callable[[str], None]) -> Iterator[Session]:
-    """Opens cache and ledger and recovers after a crash. The local judge runs for as long as the session."""
+def open_session(settings: ScorerSettings, tell: Callable[[str], None], batch: bool = False) -> Iterator[Session]:
+    """Opens cache and ledger and recovers after a crash. The local judge runs for as long as the session.
+
+    `batch`: for votes through the provider's Batch API, at its prices.
+    """
     with ExitStack() as stack:
         scoring, provider = settings.scoring, settings.provider
-        store = stack.enter_context(Store(scoring.cache, scoring.ttl_days))
+        if batch:
+            share = section_of(provider).price
+            prices = {name: getattr(provider, name) for name in ("usd_in", "usd_out")}
+            cheaper = {name: None if price is None else price * share for name, price in prices.items()}
+            settings = replace(settings, provider=provider.model_copy(update=cheaper))
+        store = stack.enter_context((BatchStore if batch else Store)(scoring.cache, scoring.ttl_days))
         ledger = Ledger(scoring.ledger)
         if recovered := recover(store, ledger):
             tell(f"{recovered} paid calls of an earlier run had no ledger line; they have one now")
@@ -364,7 +390,7 @@ def open_session(settings: ScorerSettings, tell: Callable[[str], None]) -> Itera
             weights = judge_weights(settings.gguf, settings.weights_folder, tell)
             base_url = stack.enter_context(serving(weights))
             settings = replace(settings, provider=provider.model_copy(update={"base_url": base_url}))
-        yield Session(settings, store, ledger)
+        yield Session(settings, store, ledger, tell)
 
 
 class Replay(Record, frozen=True):

@@ -110,6 +110,19 @@ class Budget:
         self._budget = None if provider.cost(1, 1) == 0 else budget
         self._most_tokens = 0
 
+    def expect(self, session: Session) -> None:
+        """Expects the tokens of the largest newest reply: a batch starts all its samples before one has ended."""
+        if self._budget is None:
+            return
+        if not (replies := newest_replies(session)):
+            raise BadInput(
+                f"{session.provider.name} has answered nothing yet, so nobody knows what a batch costs",
+                where="--budget",
+                remedy="run `askgate probe-scorer --live` first, or leave the flag out",
+            )
+        most = max(reply["tokens_in"] + reply["tokens_out"] for reply in replies)
+        self._most_tokens = most * session.settings.scoring.votes.k
+
     def sample_ended(self, tokens: int) -> None:
         self._most_tokens = max(self._most_tokens, tokens)
 
@@ -127,8 +140,20 @@ class Budget:
         spent = self._tally.cost or 0.0
         if not self._most_tokens:
             return running == 0 and spent < self._budget
-        price = spent / (self._tally.tokens_in + self._tally.tokens_out)
+        tokens = self._tally.tokens_in + self._tally.tokens_out
+        dearest = max(self._tally.provider.cost(*one) or 0.0 for one in ((1, 0), (0, 1)))
+        price = spent / tokens if tokens else dearest
         return spent + (running + 1) * self._most_tokens * price <= self._budget
+
+
+def newest_replies(session: Session) -> list[dict[str, Any]]:
+    """The newest replies of this judge in the cache."""
+    provider = session.provider
+    rows = session.store.read(
+        "SELECT reply FROM replies WHERE provider = ? AND model = ? AND prompt_version = ? ORDER BY id DESC LIMIT ?",
+        (provider.name, provider.model, prompt_version(provider), FORECAST_REPLIES),
+    )
+    return [json.loads(reply) for (reply,) in rows]
 
 
 def forecast(session: Session, dialogues: int, at_once: int) -> str:
@@ -138,18 +163,18 @@ def forecast(session: Session, dialogues: int, at_once: int) -> str:
     judge that was never asked must score one dialogue first (`score_once`).
     """
     provider, votes = session.provider, session.settings.scoring.votes
-    rows = session.store.read(
-        "SELECT reply FROM replies WHERE provider = ? AND model = ? AND prompt_version = ? ORDER BY id DESC LIMIT ?",
-        (provider.name, provider.model, prompt_version(provider), FORECAST_REPLIES),
-    )
-    replies = [json.loads(reply) for (reply,) in rows]
+    replies = newest_replies(session)
     tokens_in = fmean(reply["tokens_in"] for reply in replies)
     tokens_out = fmean(reply["tokens_out"] for reply in replies)
-    seconds = median(reply["latency_ms"] for reply in replies) / 1000 / at_once
+    # Replies out of a batch have no latency.
+    latencies = [reply["latency_ms"] for reply in replies if not reply.get("batch")]
+    seconds = median(latencies) / 1000 / at_once if latencies else None
     calls, most = dialogues * votes.k, dialogues * votes.k_max
     usd, usd_most = (provider.cost(round(n * tokens_in), round(n * tokens_out)) for n in (calls, most))
     money = "cost not known" if usd is None else f"about {_usd(usd)} ({_usd(usd_most or 0)} at most)"
-    duration = f"about {_duration(calls * seconds)} ({_duration(most * seconds)} at most)"
+    duration = "time not known"
+    if seconds is not None:
+        duration = f"about {_duration(calls * seconds)} ({_duration(most * seconds)} at most)"
     return (
         f"{dialogues:,} dialogues, {calls:,} calls ({most:,} at most), {money}, {duration}; by the newest"
         f" {len(replies)} calls"

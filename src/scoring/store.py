@@ -32,7 +32,9 @@ from .votes import YES_NO, BadReply, parse_answers, parse_scores, without_though
 DAY_S = 86400.0
 BUSY_SECONDS = 30.0
 _APPLICATION, _LAYOUT = 0x41534B47, 1
-_TABLES = Path(__file__).with_name("replies.sql").read_text(encoding="utf-8")
+_TABLES, _BATCH_TABLES = (
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("replies.sql", "batches.sql")
+)
 _COLUMNS = "id, ask, reply, scoring, at"
 _PAGE = 500
 Sync = Literal["FULL", "NORMAL"]
@@ -109,6 +111,8 @@ class Store:
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     row,
                 ).lastrowid
+                # In the same transaction: results of a batch that are not stored yet are downloaded again.
+                connection.execute("UPDATE batch_votes SET done = 1 WHERE key = ? AND done = 0", (ask.key,))
         except BadInput as refusal:
             self._refusal = refusal
             raise
@@ -124,6 +128,11 @@ class Store:
             raise self._refusal
         with explain_disk_errors(self.path, RUN_AGAIN):
             return self._locks.acquire(key)
+
+    def batch_of(self, key: str) -> str:
+        """The batch in which a request for that vote waits; empty if none does."""
+        found = self.read("SELECT name FROM batch_votes WHERE key = ? AND done = 0", (key,))
+        return str(found[0][0]) if found else ""
 
     def release(self, key: str) -> None:
         with explain_disk_errors(self.path, RUN_AGAIN):
@@ -184,10 +193,14 @@ class Store:
                 raise BadInput("an SQLite file, but no score cache", where=str(self.path), remedy="choose another path")
             self._value("PRAGMA journal_mode = WAL")
             with _transaction(self._writer):
-                for statement in _TABLES.split(";"):
+                for statement in f"{_TABLES};{_BATCH_TABLES}".split(";"):
                     self._writer.execute(statement)
                 self._writer.execute(f"PRAGMA application_id = {_APPLICATION}")
                 self._writer.execute(f"PRAGMA user_version = {_LAYOUT}")
+        elif not self._value("SELECT count(*) FROM sqlite_schema WHERE name = 'batch_votes'"):
+            with _transaction(self._writer):  # a cache from before there were batches
+                for statement in _BATCH_TABLES.split(";"):
+                    self._writer.execute(statement)
 
     def _value(self, query: str) -> Any:
         return self._writer.execute(query).fetchone()[0]
@@ -247,6 +260,12 @@ _OTHER_PROCESS_HANGS = (
 )
 
 
+_IN_A_BATCH = (
+    "a request for this vote waits in batch {} and is paid for there. What to do: collect it with"
+    " `askgate score --batch`, or give it up with `askgate scorecache forget-batches`"
+)
+
+
 async def fetch(
     store: Store, ask: Ask, scoring: str, call: Callable[[Ask], Awaitable[Reply]], patience: float = inf
 ) -> tuple[Stored, bool]:
@@ -276,6 +295,8 @@ async def fetch(
         if (cached := store.get(ask)) is not None:
             store.release(ask.key)
             return cached, False
+        if batch := store.batch_of(ask.key):
+            raise CallFailed("refused", _IN_A_BATCH.format(batch))
         reply = await call(ask)
     except BaseException:
         store.release(ask.key)

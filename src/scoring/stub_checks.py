@@ -9,19 +9,26 @@ standard deviation, because one slow call would make an even scorer look uneven.
 A stub that sleeps like a judge passes both. But dialogues of different length are never all billed the same, no service
 gives all its calls one request id, and a judge that gives every dialogue the same marks is useless even if it is real.
 
+A batch has no latencies: nobody sees when one of its requests begins or ends. Its calls are checked by the batch, which
+must be on record with at least as many replies, and must have been seen unfinished for a second: services validate and
+queue a batch first, and take minutes. Calls of their own are timed as before, and every round makes such calls.
+
 Deliberately not checked: whether latency grows with tokens (the local judge caches prompts and its calls queue; a
 hosted one queues too), and whether marks are spread widely (a weak judge's are not).
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from statistics import median, quantiles
 
 from ..core.check import Check, Rule, check, remedies
-from .types import CallEntry
+from .types import BatchEntry, CallEntry
 
 QUICKEST_MS = 20.0
 SPREAD_MIN = 0.05
+QUICKEST_BATCH_S = 1.0
 
 
 def is_paid(call: CallEntry) -> bool:
@@ -56,6 +63,24 @@ def latency_checks(latencies: list[float]) -> list[Check]:
     return [
         scoring_check("latency_min_ms", quickest, ">=", QUICKEST_MS, shown=shown),
         scoring_check("latency_spread", spread(latencies), ">=", SPREAD_MIN, typical=typical),
+    ]
+
+
+def timing_checks(paid: list[CallEntry], batches: Mapping[str, BatchEntry]) -> list[Check]:
+    """Latencies of calls of their own, and the batches of all others. `batches`: those on record, by id."""
+    single, batched = [call for call in paid if not call.batch], [call for call in paid if call.batch]
+    checks = latency_checks([call.latency_ms for call in single]) if single or not batched else []
+    if not batched:
+        return checks
+    counts = Counter((call.batch, call.provider, call.server) for call in batched)
+    room = {(one.batch, one.provider, one.server): one.replies for one in batches.values()}
+    unrecorded = sum(max(0, count - room.get(key, 0)) for key, count in counts.items())
+    seconds = min((one.seconds for name, _, _ in counts if (one := batches.get(name))), default=None)
+    shown = "no batch" if seconds is None else f"{seconds:.1f} s"
+    return [
+        *checks,
+        scoring_check("batch_calls_without_batch", float(unrecorded), "==", 0.0),
+        scoring_check("batch_min_s", seconds, ">=", QUICKEST_BATCH_S, shown=shown),
     ]
 
 

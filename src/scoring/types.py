@@ -41,6 +41,9 @@ class Reply(Record, frozen=True):
     tokens_in: int
     tokens_out: int
     latency_ms: float
+    """0 for a reply out of a batch: nobody measured how long that call took."""
+    batch: str = ""
+    """The provider's id of the batch that brought it; empty for a call of its own."""
 
 
 LONGEST_TEXT = 500
@@ -74,6 +77,10 @@ class CallFailed(Exception):
         self.trouble, self.detail, self.retry_after = trouble, detail, retry_after
 
 
+class InCache(Exception):
+    """Another process has stored the reply that a call was about to bring."""
+
+
 class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     """A ledger line for one call: paid for, or answered from the cache, or failed."""
 
@@ -95,6 +102,8 @@ class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     at: str
     server: str = ""
     """Host and port that were called, or `OWN`. The provider's name alone proves nothing."""
+    batch: str = ""
+    """The provider's id of the batch that it was part of; empty for a call of its own."""
 
 
 class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
@@ -119,6 +128,20 @@ class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
     """Hash of everything that can change the scores (`scores.score_key`)."""
 
 
+class BatchEntry(Record, frozen=True, tag_field="kind", tag="batch"):
+    """A ledger line for a batch of calls that has ended."""
+
+    batch: str
+    provider: str
+    server: str
+    requests: int
+    replies: int
+    status: str
+    seconds: float
+    """From its creation until it was last seen unfinished, by our clock: it took at least this long."""
+    at: str
+
+
 class RepairEntry(Record, frozen=True, tag_field="kind", tag="repair"):
     """A ledger line that notes what a crash left behind and how it was repaired."""
 
@@ -126,4 +149,4 @@ class RepairEntry(Record, frozen=True, tag_field="kind", tag="repair"):
     at: str
 
 
-Entry = CallEntry | ScoringEntry | RepairEntry
+Entry = CallEntry | ScoringEntry | BatchEntry | RepairEntry

@@ -19,7 +19,7 @@ from src.core.check import Report
 from src.gates.anti_simulation import assert_not_simulated
 from src.scoring.ledger import Ledger
 from src.scoring.prompt import DIMENSIONS
-from src.scoring.types import CallEntry, Entry, ScoringEntry
+from src.scoring.types import BatchEntry, CallEntry, Entry, ScoringEntry
 from src.scoring.votes import aggregate
 from tests.scoring.workspace import ROOT
 
@@ -81,10 +81,11 @@ def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Repo
         spoil: Spoil = lambda calls: calls,
         claim: Callable[[ScoringEntry], ScoringEntry] = lambda entry: entry,
         scorings: int = 40,
+        before: Iterable[Entry] = (),
         **environment: str,
     ) -> Report:
         random = Random(1)
-        entries: list[Entry] = []
+        entries: list[Entry] = [*before]
         for number in range(scorings):
             calls = spoil(honest_calls(number, random))
             entries += [*calls, claim(scoring_of(calls, f"sample-{number}"))]
@@ -120,6 +121,44 @@ def mostly_a_stubs(calls: Calls) -> Calls:
 @twin("scoring")
 def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
     assert failed(forge()) == set()
+
+
+def batched(calls: Calls) -> Calls:
+    """The calls of a scoring as parts of the batch `batch_1`."""
+    return [replace(call, batch="batch_1", latency_ms=0.0) for call in calls]
+
+
+def batch_of(replies: int, **changes: object) -> BatchEntry:
+    server = "https://api.deepseek.com/v1"
+    return replace(BatchEntry("batch_1", "deepseek_r1", server, replies, replies, "completed", 600.0, "now"), **changes)
+
+
+@twin("scoring")
+def test_scorings_out_of_a_batch_pass(forge: Callable[..., Report]) -> None:
+    assert failed(forge(batched, before=[batch_of(120)])) == set()
+
+
+@poison("scoring/batch_min_s", "scoring/batch_calls_without_batch")
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [
+        pytest.param([batch_of(120, seconds=0.2)], {"batch_min_s"}, id="a stub's instant batch"),
+        pytest.param([], {"batch_min_s", "batch_calls_without_batch"}, id="stub calls that claim a batch"),
+        pytest.param([batch_of(30)], {"batch_calls_without_batch"}, id="more calls than the batch had"),
+        pytest.param([batch_of(120, server="127.0.0.1:80")], {"batch_calls_without_batch"}, id="another server's"),
+    ],
+)
+def test_a_batch_excuses_no_stub(forge: Callable[..., Report], before: list[Entry], named: set[str]) -> None:
+    assert failed(forge(batched, before=before)) == named
+
+
+@poison("scoring/latency_min_ms")
+def test_calls_of_their_own_beside_a_batch_are_timed(forge: Callable[..., Report]) -> None:
+    def half(calls: Calls) -> Calls:
+        quick = int(calls[0].scoring.removeprefix("scoring-")) % 2
+        return [replace(call, latency_ms=2.0) for call in calls] if quick else batched(calls)
+
+    assert failed(forge(half, before=[batch_of(120)])) == {"latency_min_ms", "latency_spread"}
 
 
 @pytest.mark.parametrize(
