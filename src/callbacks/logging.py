@@ -1,24 +1,33 @@
-"""Logs of a run: metrics and episodes of every step, log lines, TensorBoard curves, a progress bar on a terminal."""
+"""Logs of a run: metrics and episodes of every step, log lines, curves of trackers, a progress bar on a terminal."""
 
 from __future__ import annotations
 
 import logging
+import os
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..config.train_config import TrackerName
 from ..core.api import Engine, StepResult
+from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import write_records
 from ..core.paths import step_file, token_file
 from ..runtime.disk import explain_disk_errors
 from ..runtime.logs import StepLog
+from ..runtime.secrets import masker
 from ..runtime.tensorboard import EventFile
 
 log = logging.getLogger(__name__)
+PROJECT = "askgate"
+"""Project or experiment in which trackers list the runs, unless their own settings name another."""
 
 
 class Logging:
@@ -53,25 +62,63 @@ class Logging:
         log.info("seed %d: %d steps done", self.seed, engine.step)
 
 
-class TensorBoard:
-    """Metrics as curves: `tensorboard --logdir logs/tensorboard`."""
+class Trackers:
+    """Metrics as curves: TensorBoard (`tensorboard --logdir logs/tensorboard`), W&B, MLflow or trackio.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._events: EventFile
+    The last three come from accelerate and read settings of their own (`WANDB_PROJECT`, `MLFLOW_TRACKING_URI`, ...).
+    They get numbers only. One that fails is left out from then on, with a warning: it never ends a run.
+    """
+
+    def __init__(self, names: Sequence[TrackerName], folder: Path, label: str) -> None:
+        for name in names:
+            if name != "tensorboard" and find_spec(name) is None:
+                raise BadInput(f"{name} is not installed", where="trackers", remedy=f"pip install {name}")
+        self.names, self.folder, self.label = names, folder, label
+        self._events: EventFile | None = None
+        self._others: dict[str, Any] = {}
 
     def on_start(self, engine: Engine) -> None:
-        self._events = EventFile(self.folder, str(engine.step), engine.step)
+        if "tensorboard" in self.names:
+            self._events = EventFile(self.folder, str(engine.step), engine.step)
+        for name in self.names:
+            if name != "tensorboard":
+                self._try(name, lambda name=name: self._start(name))
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         metrics = {f"train/{name}": value for name, value in result.metrics.items()}
         for term in sorted({term for episode in result.episodes for term in episode.reward}):
             values = [episode.reward.get(term, 0.0) for episode in result.episodes]
             metrics[f"reward/{term}"] = sum(values) / len(values)
-        self._events.add(result.step, metrics)
+        if self._events:
+            self._events.add(result.step, metrics)
+        for name, tracker in list(self._others.items()):
+            self._try(name, lambda tracker=tracker: tracker.log(metrics, step=result.step))
 
     def on_end(self, engine: Engine) -> None:
-        self._events.close()
+        if self._events:
+            self._events.close()
+        for name, tracker in list(self._others.items()):
+            self._try(name, tracker.finish)
+
+    def _start(self, name: str) -> None:
+        from accelerate import PartialState
+        from accelerate.tracking import LOGGER_TYPE_TO_CLASS
+
+        PartialState()  # accelerate's log wants it; most engines have made it
+        project = os.environ.get("WANDB_PROJECT") or PROJECT
+        named = {"run_name": project, "name": self.label}  # accelerate passes its run_name on as the project
+        if name == "mlflow":
+            named = {"experiment_name": PROJECT, "run_name": self.label}
+        tracker = LOGGER_TYPE_TO_CLASS[name](**named)
+        tracker.start()
+        self._others[name] = tracker
+
+    def _try(self, name: str, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except Exception as error:
+            self._others.pop(name, None)
+            log.warning("tracker %s failed and is left out: %s", name, masker(os.environ)(f"{error}"[:300]))
 
 
 class ProgressBar:

@@ -21,6 +21,7 @@ from .schema import FilePath, LevelShares, Listed, Section, SettingError, Share,
 LOCAL_STEPS = 2000
 """Maximum steps of a run without a ticket."""
 DeviceName = Literal["cuda", "mps", "cpu"]
+TrackerName = Literal["tensorboard", "wandb", "mlflow", "trackio"]
 Precision = Literal["auto", "fp32", "fp16", "bf16"]
 UserKind = Literal["rules", "llm", "noisy"]
 """What plays the user: the user simulator's rules (`rules`), a language model on the server at `USER_BASE_URL` (`llm`),
@@ -351,6 +352,8 @@ class TrainConfig(Section):
     callbacks: Annotated[tuple[OwnClass, ...], Listed] = ()
     """Your own callbacks as `package.module:Class`, created without arguments. They run after ours and before the
     checkpoints."""
+    trackers: Annotated[tuple[TrackerName, ...], Listed] = ("tensorboard",)
+    """Where curves go beside `logs/metrics.jsonl`. All but TensorBoard need a package of their name."""
     finetune: FinetuneSection = FinetuneSection()
 
     datasets: TaskShares = MIX

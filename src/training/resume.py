@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 GATED, SOURCES = "gated", "sources"
 """Marks of a checkpoint: whether the run had a ticket, and the SHA-256 of the files that it was made from."""
 EVALUATION_KEY = "key.json"
-FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "watch")
+FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "watch", "trackers")
 """Settings that may change between a run and its resumption; `steps` too where no schedule depends on them."""
 FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
 """Settings that a local run may change too. They change the weights, which a gated run's ticket answers for."""

@@ -24,7 +24,7 @@ from rich.console import Console
 
 from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
-from ..callbacks.logging import Logging, ProgressBar, TensorBoard
+from ..callbacks.logging import Logging, ProgressBar, Trackers
 from ..callbacks.reward_hacking_watch import Watch
 from ..checkpoint.seal import Seal, final_seals
 from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
@@ -337,7 +337,11 @@ def _fit_and_evaluate(
         shadow,
         Deferred(watch, hacking_stop),
         Logging(seed, config.steps, StepLog(paths.METRICS), paths.seed_folder(paths.EPISODES, seed, config.seeds)),
-        TensorBoard(paths.seed_folder(paths.TENSORBOARD, seed, config.seeds)),
+        Trackers(
+            config.trackers,
+            paths.seed_folder(paths.TENSORBOARD, seed, config.seeds),
+            label=f"{Path.cwd().name} seed {seed}",
+        ),
         bar,
         *(Deferred(own, stop) for own in make_callbacks(config)),
         Checkpoints(

@@ -101,8 +101,7 @@ def test_killed_at_every_request(prepared: Workspace, batch_runs: ForkServer, mo
                 break
             killed += 1
             trial.check(server)
-            if (server.created, moment) and number == 2:
-                assert len(server.created) == 2, "the batch whose id was lost was found again, not created twice"
+            assert len(server.created) == 2, "a batch was created twice"
     assert killed >= 8, "file, batch, looks and results, twice"
 
 
