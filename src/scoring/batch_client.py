@@ -125,7 +125,7 @@ class BatchClient:
         self._delivered: set[str] = set()
         self._sure: set[str] = set()
         """Batches of this process for which no creation was tried, so that none can be at the provider."""
-        self._pause_s, self._failures = FIRST_POLL_S, 0
+        self._pause_s, self._failures = min(FIRST_POLL_S, limits.batch_poll_s), 0
         self._broken: Exception | None = None
         store.lock_batches()
 

@@ -21,7 +21,10 @@ def run(folder: str, environment: dict[str, str], fault: list[str | int] | None 
 
 
 def warm() -> None:
-    """Imports everything before the runs start."""
+    """Imports everything before the runs start; curves import torch."""
+    import tensorboardX.record_writer
+    import tensorboardX.summary  # noqa: F401
+
     import src.scoring.batch  # noqa: F401
 
 
