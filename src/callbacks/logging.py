@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
@@ -82,7 +83,7 @@ class Trackers:
             self._events = EventFile(self.folder, str(engine.step), engine.step)
         for name in self.names:
             if name != "tensorboard":
-                self._try(name, lambda name=name: self._start(name))
+                self._try(name, partial(self._start, name))
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         metrics = {f"train/{name}": value for name, value in result.metrics.items()}
@@ -92,7 +93,7 @@ class Trackers:
         if self._events:
             self._events.add(result.step, metrics)
         for name, tracker in list(self._others.items()):
-            self._try(name, lambda tracker=tracker: tracker.log(metrics, step=result.step))
+            self._try(name, partial(tracker.log, metrics, step=result.step))
 
     def on_end(self, engine: Engine) -> None:
         if self._events:
@@ -106,8 +107,10 @@ class Trackers:
 
         PartialState()  # accelerate's log wants it; most engines have made it
         project = os.environ.get("WANDB_PROJECT") or PROJECT
-        named = {"run_name": project, "name": self.label}  # accelerate passes its run_name on as the project
-        if name == "mlflow":
+        named: dict[str, Any] = {"run_name": project, "name": self.label}  # accelerate calls the project run_name
+        if name == "wandb":
+            named["settings"] = {"console": "off"}  # it would copy the output of the run
+        elif name == "mlflow":
             named = {"experiment_name": PROJECT, "run_name": self.label}
         tracker = LOGGER_TYPE_TO_CLASS[name](**named)
         tracker.start()

@@ -29,7 +29,7 @@ MOST_REQUESTS, MOST_BYTES = 50_000, 90_000_000
 """Requests and bytes of one file; the smallest limit of the providers is 100 MB."""
 TRANSFER_S = 600.0
 """Longest time of one upload or download."""
-OPEN = ("validating", "in_progress", "finalizing", "cancelling")
+ENDED = ("completed", "failed", "expired", "cancelled")
 NAME = "askgate"
 """Key of a batch's own name in its metadata."""
 PAGE, PAGES = 100, 20
@@ -58,13 +58,13 @@ class BatchApi:
         """Uploads a file of requests and returns its id."""
         file = ("\n".join(lines) + "\n").encode()
         sent = {"data": {"purpose": "batch"}, "files": {"file": (f"{name}.jsonl", file, "application/jsonl")}}
-        return string((await self._json("POST", "/files", **sent)).get("id"))
+        return string(_with_id(await self._json("POST", "/files", **sent))["id"])
 
     async def create(self, file: str, name: str) -> dict[str, Any]:
         body: dict[str, Any] = {"input_file_id": file, "endpoint": self.section.endpoint, "metadata": {NAME: name}}
         if self.section.window:
             body["completion_window"] = self.section.window
-        return await self._json("POST", "/batches", json=body)
+        return _with_id(await self._json("POST", "/batches", json=body))
 
     async def find(self, file: str, name: str) -> dict[str, Any] | None:
         """The batch of this input file or with this name in its metadata, if it was created."""
@@ -88,6 +88,12 @@ class BatchApi:
 
         A second line with the same id is not used: one request has one reply. A reply counts more than a failure.
         """
+        counts = found.get("request_counts")
+        if isinstance(counts, dict) and counts.get("completed") and not found.get("output_file_id"):
+            # Asking again would pay again for replies that exist.
+            raise CallFailed(
+                "not_a_reply", f"{counts['completed']} requests are completed, and there is no output file"
+            )
         outcomes: dict[str, Reply | CallFailed] = {}
         unused = 0
         for file in (found.get("output_file_id"), found.get("error_file_id")):
@@ -143,6 +149,12 @@ class BatchApi:
             text = f"{method} {path}: {response.text}"
             raise failure_of(response.status_code, text, response.headers, self._mask, self.provider, {})
         return response
+
+
+def _with_id(found: dict[str, Any]) -> dict[str, Any]:
+    if not string(found.get("id")):
+        raise CallFailed("not_a_reply", "the answer has no id")
+    return found
 
 
 def section_of(provider: Provider) -> BatchSection:

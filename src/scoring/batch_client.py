@@ -26,7 +26,7 @@ from pydantic import SecretStr
 
 from ..config.judge_config import LimitsSection
 from ..core.errors import BadInput
-from .batch_api import MOST_BYTES, MOST_REQUESTS, OPEN, BatchApi, why_failed
+from .batch_api import ENDED, MOST_BYTES, MOST_REQUESTS, BatchApi, why_failed
 from .ledger import Ledger
 from .limiter import Limiter
 from .prompt import request
@@ -213,14 +213,19 @@ class BatchClient:
 
     def _take_cached(self) -> bool:
         """Ends the asks whose reply another process has stored meanwhile."""
-        cached = [one for one in self._waiting.values() if not one.reply.done() and self._store.get(one.ask)]
+        queued = self._queued()
+        cached = [
+            one
+            for key, one in self._waiting.items()
+            if key not in queued and not one.reply.done() and self._store.get(one.ask)
+        ]
         for one in cached:
             one.reply.set_result(InCache())
         return bool(cached)
 
     def _enqueue(self) -> bool:
         """Writes the requests that wait for no batch yet, in files of a size that the providers accept."""
-        queued = {key for (key,) in self._store.read("SELECT key FROM batch_votes WHERE done = 0")}
+        queued = self._queued()
         lines: list[tuple[Ask, str]] = []
         size = 0
         for key, one in self._waiting.items():
@@ -248,6 +253,9 @@ class BatchClient:
         self._sure.add(name)
         return True
 
+    def _queued(self) -> set[str]:
+        return {key for (key,) in self._store.read("SELECT key FROM batch_votes WHERE done = 0")}
+
     def _open(self) -> list[_Batch]:
         """Batches of this judge with requests that wait, oldest first."""
         rows = self._store.read(
@@ -271,7 +279,7 @@ class BatchClient:
             self._set(batch, batch=str(made.get("id", "")), created=now, seen_open=now)
             return True
         found = await self._api.get(batch.batch)
-        if found.get("status") in OPEN:
+        if found.get("status") not in ENDED:
             self._set(batch, seen_open=self._store.now())
             self.on_wait(_progress(found, self._store.now() - batch.created))
             return False

@@ -100,7 +100,10 @@ def test_wandb_gets_the_numbers_of_tensorboard(tmp_path: Path, wandb: Any) -> No
     calls = wandb(0)
     FakeEngine().fit([Trackers(["tensorboard", "wandb"], tmp_path / "curves", "run seed 1")])
     first, *steps, last = calls()
-    assert (first, last) == ({"project": "askgate", "name": "run seed 1"}, {"finished": True})
+    assert (first, last) == (
+        {"project": "askgate", "name": "run seed 1", "settings": {"console": "off"}},
+        {"finished": True},
+    )
     points = {(value.tag, event.step) for event in events(tmp_path / "curves") for value in event.summary.value}
     assert {(name, step["step"]) for step in steps for name in step if name != "step"} == points
     assert all(isinstance(value, float | int) for step in steps for value in step.values())

@@ -177,6 +177,24 @@ def test_a_service_that_is_down_for_a_moment_loses_nothing(place: Workspace) -> 
     assert_paid_once(place, server)
 
 
+def test_replies_that_the_provider_does_not_show_are_not_paid_for_again(place: Workspace) -> None:
+    with BatchServer() as server:
+        use_batches(place, tries=2)
+        honest = server._finish
+        server._finish = lambda batch, found, lines: (honest(batch, found, lines), found.update(hidden(found)))
+
+        def hidden(found: dict[str, Any]) -> dict[str, Any]:
+            counts = {"total": 12, "completed": 12, "failed": 0}
+            return {"output_file_id": None, "kept": found["output_file_id"], "request_counts": counts}
+
+        assert "there is no output file" in score(place, server, code=2).err
+        [batch] = server.batches.values()
+        batch["output_file_id"] = batch["kept"]
+        assert score(place, server)["scored"] == 4
+        assert len(server.batches) == 1
+    assert_paid_once(place, server)
+
+
 def test_votes_that_wait_in_a_batch_are_asked_for_nowhere_else(place: Workspace) -> None:
     with BatchServer(open_looks=10**6) as server:
         use_batches(place, tries=1)
