@@ -54,12 +54,14 @@ def build_rollout_pool(
             min=0, max=1, help="How much questions are reworded: 0 stays closest to the source, 1 is farthest from it."
         ),
     ] = 0.5,
+    cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
     """Build a pool of samples. Takes problems from a source and words them with a template pack."""
     from ..data.pool.build import build_pool
     from ..data.pool.plan import BuildPlan
     from ..data.readers.messages import skipped_rows
+    from ..runtime.workers import open_workers
 
     plan = BuildPlan(
         n=n,
@@ -77,8 +79,8 @@ def build_rollout_pool(
         paraphrase=paraphrase,
         split="train",
     )
-    with show.Terminal().progress("building", n) as progress:
-        meta = build_pool(plan, out, progress)
+    with open_workers(cluster) as workers, show.Terminal().progress("building", n) as progress:
+        meta = build_pool(plan, out, progress, workers)
     skipped = skipped_rows(data_dir) if source == "messages" and data_dir else []
     if source == "dir" and data_dir and meta.left_aside.get("gsm8k"):
         from ..data.readers.official_files import load
@@ -141,6 +143,7 @@ def validate_pool(
         ),
     ],
     out: options.ReportFile = Path("reports/rc1/pool_report.json"),
+    cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
     """Check the quality of a pool.
@@ -148,20 +151,31 @@ def validate_pool(
     Measures diversity, duplicates, lengths, task mix, leaks from the shadow set (held-out samples), and shortcuts
     (wording that reveals which samples need a clarifying question).
     """
+    from functools import partial
+
     from ..config.profile import PoolThresholds
     from ..data.pool.build import reference_samples
     from ..data.quality.validate_pool import validate_pool as check
+    from ..runtime.workers import open_workers
 
     limits = options.thresholds(context, PoolThresholds)
-    report = check(
-        pool, limits, leak_check=leak_check, by_task=parse.tasks(by_task), reference=reference_samples, out=out
-    )
+    with open_workers(cluster) as workers:
+        report = check(
+            pool,
+            limits,
+            leak_check=leak_check,
+            by_task=parse.tasks(by_task),
+            reference=partial(reference_samples, workers=workers),
+            out=out,
+            workers=workers,
+        )
     show.finish(report, as_json, out)
 
 
 def difficulty_metrics(
     in_path: Annotated[Path, Option("--in", help="Pool to measure.")] = options.POOL,
     out: Annotated[Path, Option(help="Metrics to write, one line per sample.")] = options.METRICS,
+    cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
     """Measure the difficulty of every sample.
@@ -170,8 +184,11 @@ def difficulty_metrics(
     text the question repeats, 0 to 1.
     """
     from ..data.difficulty.metrics import difficulty_metrics as measure
+    from ..runtime.workers import open_workers
 
-    show.made([out], as_json, measure(in_path, out))
+    with open_workers(cluster) as workers:
+        counts = measure(in_path, out, workers)
+    show.made([out], as_json, counts)
 
 
 def difficulty_bucketize(
@@ -214,6 +231,7 @@ def validate_difficulty(
         float, options.threshold("difficulty.clue_overlap_min_hard", "Minimum median clue overlap of hard samples.")
     ],
     out: options.ReportFile = Path("reports/rc1/difficulty_report.json"),
+    cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
     """Check the balanced pool.
@@ -229,10 +247,12 @@ def validate_difficulty(
     from ..core.files import atomic_files, json_bytes
     from ..data.difficulty.validate_difficulty import validate_difficulty as check
     from ..pages.difficulty import difficulty_page
+    from ..runtime.workers import open_workers
 
     limits = options.thresholds(context, DifficultyThresholds)
     page = out.with_suffix(".html")
-    report = check(metrics, balanced, limits, {"the report's page": page, "--out": out})
+    with open_workers(cluster) as workers:
+        report = check(metrics, balanced, limits, {"the report's page": page, "--out": out}, workers)
     inputs = {path.name: report.evidence.inputs[str(path)] for path in (metrics, balanced)}
     content = difficulty_page(report.checks, report.figures, inputs)
     report = replace(report, evidence=replace(report.evidence, outputs={str(page): sha256(content).hexdigest()}))

@@ -56,6 +56,15 @@ ByTask = Annotated[str, Option("--by-task", help="Comma-separated tasks to measu
 Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read (JSONL).")]
 Metrics = Annotated[Path, Option(help="File written by difficulty-metrics.")]
 
+Cluster = Annotated[
+    str,
+    Option(
+        metavar="ADDRESS",
+        help="Ray cluster that does the work: its address, `auto`, or `local` for one on this machine. "
+        "Default: processes on this machine. The output is the same.",
+    ),
+]
+
 # Policies and judges
 Set = Annotated[
     list[str] | None,

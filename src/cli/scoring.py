@@ -105,6 +105,14 @@ def score(
     batch: Annotated[
         bool, Option("--batch", help="Use the provider's Batch API: about half the price, replies within a day.")
     ] = False,
+    cluster: Annotated[
+        str,
+        Option(
+            metavar="ADDRESS",
+            help="Ray cluster with one judge for all processes: one rate limit, cache and ledger. `auto` joins the "
+            "cluster of this node, `local` starts one. Default: this process calls the judge.",
+        ),
+    ] = "",
     profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
@@ -120,7 +128,7 @@ def score(
     if k is not None:
         votes = section.votes.model_copy(update={"k": k, "k_max": max(k, section.votes.k_max)})
         section = section.model_copy(update={"votes": votes})
-    job = BatchJob(pool, out, n, seed, budget, batch_api=batch)
+    job = BatchJob(pool, out, n, seed, budget, batch_api=batch, cluster=cluster)
     settings = settings_for(os.environ, section, provider)
     with show.Terminal().scoring("scoring") as progress:
         _, summary = score_dialogues(list(read_unique(pool, Sample)), job, settings, show.complain, progress)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -23,9 +24,10 @@ from ..core.files import refuse_overlap, write_json
 from . import monitor
 from .batch_api import MOST_REQUESTS
 from .batch_client import BatchClient
+from .cluster import ClusterSession, RemoteJudge, cluster_session
 from .judge import Judge, Session, Tally, open_session
 from .ledger import scorings
-from .monitor import Budget, Monitor
+from .monitor import Budget, HasConcurrency, Monitor
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
 from .scores import Score, ScoreFile, score_key, score_of, unstable_beside
@@ -53,6 +55,8 @@ class BatchJob:
     """Ids of dialogues that get other votes than a first scoring asks for."""
     batch_api: bool = False
     """Ask through the provider's Batch API: cheaper, and within hours."""
+    cluster: str = ""
+    """Ray cluster whose judge scores (`cluster.py`); empty: a judge of this process."""
 
 
 class Summary(Record, frozen=True):
@@ -82,6 +86,10 @@ def score_dialogues(
 
     Raises BadInput if nothing could be scored or the service stopped answering; finished scores are kept.
     """
+    if job.cluster and job.batch_api:
+        raise BadInput(
+            "a batch has no rate limit to share", where="--batch, --cluster", remedy="leave one of the two flags out"
+        )
     figures_file = job.out.with_name(monitor.NAME)
     beside = {f"{path.name} beside --out": path for path in (unstable_beside(job.out), figures_file)}
     refuse_overlap({"--out": job.out, **beside}, {"POOL": job.pool})
@@ -104,7 +112,11 @@ def score_dialogues(
         _write_unscored(file, keys, settings.provider)
     live = None
     if waiting:
-        with open_session(settings, tell, job.batch_api) as session:
+        opened: AbstractContextManager[Session | ClusterSession]
+        opened = (
+            cluster_session(job.cluster, settings, tell) if job.cluster else open_session(settings, tell, job.batch_api)
+        )
+        with opened as session:
             live = _LiveRun(session, job, file, waiting, progress)
             figures = asyncio.run(live.run())
     else:  # no call is needed, so no judge is started
@@ -157,7 +169,7 @@ class _LiveRun:
 
     def __init__(
         self,
-        session: Session,
+        session: Session | ClusterSession,
         job: BatchJob,
         file: ScoreFile,
         waiting: Sequence[Dialogue],
@@ -171,6 +183,9 @@ class _LiveRun:
 
     async def run(self) -> dict[str, Any]:
         """Scores the samples and returns the figures of the run."""
+        if isinstance(self._session, ClusterSession):
+            remote = self._session.judge()
+            return await self._watched(remote, Budget(remote.tally, self._job.budget), remote)
         batch_api = self._job.batch_api
         async with self._session.batch_client() if batch_api else self._session.client() as client:
             judge = self._session.judge(client)
@@ -178,16 +193,19 @@ class _LiveRun:
             if isinstance(client, BatchClient):
                 client.on_wait = partial(self._show_wait, judge.tally)
                 budget.expect(self._session)
-            with Monitor(judge.tally, client.limiter) as watch:
-                await self._score(judge, budget, watch)
-            self.unbilled = budget.is_blind
-            return watch.figures()
+            return await self._watched(judge, budget, client.limiter)
+
+    async def _watched(self, judge: Judge | RemoteJudge, budget: Budget, limiter: HasConcurrency) -> dict[str, Any]:
+        with Monitor(judge.tally, limiter) as watch:
+            await self._score(judge, budget, watch)
+        self.unbilled = budget.is_blind
+        return watch.figures()
 
     def _show_wait(self, tally: Tally, state: str) -> None:
         tally.waits_for = state
         self._progress(tally)
 
-    async def _score(self, judge: Judge, budget: Budget, watch: Monitor) -> None:
+    async def _score(self, judge: Judge | RemoteJudge, budget: Budget, watch: Monitor) -> None:
         judge.tally.total = len(self._waiting)
         scoring = self._session.settings.scoring
         at_once = MOST_REQUESTS // scoring.votes.k if self._job.batch_api else scoring.limits.concurrency_max

@@ -8,12 +8,11 @@ import time
 from collections import Counter, deque
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from ..core.errors import BadInput
 from ..runtime.tensorboard import EventFile
 from .judge import Judge, Session, Tally
-from .limiter import Limiter
 from .prompt import Dialogue, prompt_version
 
 EVENTS = Path("logs/scoring")
@@ -23,10 +22,15 @@ FORECAST_REPLIES = 200
 """A forecast goes by this many of the newest replies in the cache."""
 
 
+class HasConcurrency(Protocol):
+    @property
+    def concurrency(self) -> int: ...
+
+
 class Monitor:
     """Records a point every few seconds while samples are scored, and the figures of the whole run at its end."""
 
-    def __init__(self, tally: Tally, limiter: Limiter) -> None:
+    def __init__(self, tally: Tally, limiter: HasConcurrency) -> None:
         self._tally, self._limiter = tally, limiter
         self._started = time.monotonic()
         self._history = deque([(self._started, Counter[str](), 0.0)])

@@ -24,6 +24,7 @@ from src.data.difficulty.metrics import (
 )
 from src.data.difficulty.text_features import asked_arithmetic, connector_density, names, operators, pronouns
 from src.data.pool.meta import parent_of, read_meta
+from src.runtime.workers import ProcessPool, Workers
 from tests.data.difficulty_samples import dialogue, even_supply, graded, graded_samples, sample
 from tests.data.samples import measure, write_meta, write_pool
 
@@ -188,25 +189,19 @@ def test_metrics_keep_the_pools_order_and_point_at_it(tmp_path: Path) -> None:
 def test_two_processes_write_the_same_bytes_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = write_pool(tmp_path / "seed.jsonl", graded_samples(even_supply(20, 20, 20)))
     difficulty_metrics(pool, tmp_path / "one.metrics.jsonl")
-    monkeypatch.setattr(stage, "LARGE_BYTES", 0)
-    monkeypatch.setattr(stage, "WORKERS", 2)
     monkeypatch.setattr(stage, "CHUNK_LINES", 7)
-    difficulty_metrics(pool, tmp_path / "two.metrics.jsonl")
+    difficulty_metrics(pool, tmp_path / "two.metrics.jsonl", ProcessPool(2))
     assert (tmp_path / "one.metrics.jsonl").read_bytes() == (tmp_path / "two.metrics.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_broken_line_is_named_and_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
-) -> None:
+@pytest.mark.parametrize("workers", [Workers(), ProcessPool(2)], ids=["one", "two"])
+def test_a_broken_line_is_named_and_leaves_nothing_behind(tmp_path: Path, workers: Workers) -> None:
     pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])
     pool.write_bytes(pool.read_bytes() + b'{"id": "b"}\n')
     meta = msgspec.structs.replace(read_meta(pool), sha256=sha256_file(pool))
     write_meta(pool, meta)
-    monkeypatch.setattr(stage, "LARGE_BYTES", 0)
-    monkeypatch.setattr(stage, "WORKERS", workers)
     with pytest.raises(BadInput, match=r"seed\.jsonl:2: .*task"):
-        difficulty_metrics(pool, tmp_path / "out.jsonl")
+        difficulty_metrics(pool, tmp_path / "out.jsonl", workers)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["seed.jsonl", "seed.meta.json"]
 
 

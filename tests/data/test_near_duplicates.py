@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from askgate_env.tokenize import tokens
 from src.data.quality import near_duplicates as neardup
-from src.data.quality.near_duplicates import near_duplicates
+from src.data.quality.near_duplicates import near_duplicates, near_duplicates_in_shards
 from src.data.quality.token_stream import I64, token_stream
+from src.runtime.workers import Workers
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
@@ -54,6 +55,21 @@ def test_near_duplicates_equal_those_of_brute_force(texts: list[str], threshold:
     found = near_duplicates(token_stream(texts), threshold)
     assert found.duplicate.tolist() == by_brute_force(texts, threshold)
     assert found.unresolved == 0
+
+
+@settings(deadline=None, max_examples=50)
+@given(texts_with_copies(), st.integers(1, 12), st.sampled_from([0.85, 0.5]))
+def test_shards_have_the_near_duplicates_of_the_whole(texts: list[str], size: int, threshold: float) -> None:
+    whole = near_duplicates(token_stream(texts), threshold)
+    shards = [[token_stream(texts[start : start + size])] for start in range(0, len(texts), size)]
+    tokens = sum(len(stream.hashes) for (stream,) in shards)
+    found = near_duplicates_in_shards(shards or [[token_stream([])]], tokens, Workers(), threshold)
+    assert found.duplicate.tolist() == whole.duplicate.tolist()
+    assert (found.exact, found.unresolved) == (whole.exact, 0)
+    sets = [shingles(text) for text in texts]
+    for earlier, later in found.examples:
+        assert earlier < later
+        assert len(sets[earlier] & sets[later]) >= threshold * len(sets[earlier] | sets[later]) - 1e-9
 
 
 @settings(deadline=None)
@@ -109,5 +125,9 @@ def test_texts_not_compared_with_all_others_are_counted(monkeypatch: pytest.Monk
     monkeypatch.setattr(neardup, "PAIRS_AT_LEAST", 0)
     monkeypatch.setattr(neardup, "PAIRS_PER_TEXT", 5)
     hurried = near_duplicates(token_stream(texts))
+    assert hurried.unresolved > 1_000
+    assert hurried.count <= exact.count <= hurried.count + hurried.unresolved
+    shards = [[token_stream(texts[start : start + 1_000])] for start in range(0, len(texts), 1_000)]
+    hurried = near_duplicates_in_shards(shards, 60 * len(texts), Workers())
     assert hurried.unresolved > 1_000
     assert hurried.count <= exact.count <= hurried.count + hurried.unresolved

@@ -1,6 +1,6 @@
 """Stage `difficulty_bucketize`: the largest pool with the target difficulty in every task and the task mix kept.
 
-Two passes. The first reads the metrics and keeps one byte per sample; the second reads metrics and pool side by side
+Two passes. The first reads the metrics and keeps nine bytes per sample; the second reads metrics and pool side by side
 and copies the chosen lines unchanged. No sample is taken twice.
 """
 
@@ -16,6 +16,7 @@ from random import Random
 from typing import IO
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 
 from askgate_env.types import ALL_TASKS, LEVELS, Level, Task
@@ -24,8 +25,8 @@ from ...core.check import remedies
 from ...core.defaults import SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
-from ...core.jsonl import decode, read_lines, read_records, read_unique
-from ..pool.meta import derived_meta, parent_of, read_meta, verify_sha256
+from ...core.jsonl import decode, read_lines, read_records
+from ..pool.meta import derived_meta, id_hash, parent_of, read_meta, refuse_repeated_ids, verify_sha256
 from ..pool.plan import shares_to_counts
 from .metrics import DifficultyRecord, LevelCounts, level_counts
 
@@ -55,7 +56,12 @@ def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Seq
     verify_sha256(metrics, metrics_meta, DifficultyRecord)
     pool_meta = read_meta(pool)
 
-    cells = array("B", (_CELLS.index((one.task, one.level)) for one in read_unique(metrics, DifficultyRecord)))
+    cells, ids = array("B"), array("Q")
+    for record in read_records(metrics, DifficultyRecord):
+        cells.append(_CELLS.index((record.task, record.level)))
+        ids.append(id_hash(record.id))
+    refuse_repeated_ids(metrics, DifficultyRecord, np.frombuffer(ids, dtype=np.uint64))
+    del ids
     supply = level_counts(Counter({_CELLS[cell]: count for cell, count in Counter(cells).items()}))
     _check_tasks(supply, by_task, metrics)
     mix = {task: pool_meta.mix.get(task, 0.0) for task in by_task}

@@ -7,6 +7,7 @@ at least one hard dimension and mostly several.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -14,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from askgate_env.types import ALL_TASKS, LEVELS, Lang, Level, Record, Sample, Task
 
-from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines
-from ...utils.process_map import map_in_order, usable_cores
-from ..pool.meta import derived_meta, read_meta, verify_sha256
+from ...runtime.workers import Workers, local_workers
+from ..pool.meta import derived_meta, id_hash, read_meta, refuse_repeated_ids, verify_sha256
 from ..quality.token_stream import count_tokens
 from . import text_features as text
 
@@ -35,8 +36,7 @@ CONNECTOR_DENSITY_MEDIUM = (3.0, 6.0)
 CLUE_OVERLAP_MEDIUM = (0.20, 0.40)
 TURNS_OF_HARD_CLARIFICATION = 4
 
-CHUNK_LINES = 200
-WORKERS = usable_cores(most=4)
+CHUNK_LINES = 1_000
 LARGE_BYTES = 8 * 2**20
 """Pool size from which several processes measure it. Starting them takes up to half a second."""
 
@@ -68,40 +68,34 @@ class DifficultyRecord(Record, frozen=True):
     score: int
 
 
-def difficulty_metrics(in_path: Path, out_path: Path) -> LevelCounts:
-    """Measures every sample of a pool, writes the records in its order with a sidecar, and returns their counts."""
+def difficulty_metrics(in_path: Path, out_path: Path, workers: Workers | None = None) -> LevelCounts:
+    """Measures every sample of a pool, writes the records in its order with a sidecar, and returns their counts.
+
+    Keeps 8 bytes per sample.
+    """
     require_jsonl(out_path, "--out")
     refuse_overlap({"--out": out_path}, {"--in": in_path})
     meta = read_meta(in_path)
     pool_sha256 = verify_sha256(in_path, meta, Sample)
     counts: Counter[tuple[Task, Level]] = Counter()
-    seen: set[str] = set()
+    ids = array("Q")
     encoder = msgspec.json.Encoder()
     with atomic_files() as start:
         handle, facts = start(out_path), start(sidecar(out_path))
-        for record in measured(in_path):
-            if record.id in seen:
-                raise BadInput(
-                    f"the id {record.id!r} occurs twice",
-                    where=f"{in_path}, sample {counts.total() + 1}",
-                    remedy="give every sample its own id, or build the pool again",
-                )
-            seen.add(record.id)
+        for record in measured(in_path, workers):
+            ids.append(id_hash(record.id))
             counts[record.task, record.level] += 1
             handle.write(encoder.encode(record) + b"\n")
+        refuse_repeated_ids(in_path, Sample, np.frombuffer(ids, dtype=np.uint64))
         sha256, n = sha256_file(written(handle)), counts.total()
         facts.write(json_bytes(derived_meta(meta, "metrics", n, sha256, out_path, in_path, pool_sha256)))
     return level_counts(counts)
 
 
-def measured(pool: Path) -> Iterator[DifficultyRecord]:
+def measured(pool: Path, workers: Workers | None = None) -> Iterator[DifficultyRecord]:
     """Records of every sample of a pool, in order. The number of processes does not change them."""
-    chunks = _chunks(pool)
-    if WORKERS > 1 and pool.is_file() and pool.stat().st_size > LARGE_BYTES:
-        results = map_in_order(_measure_chunk, chunks, WORKERS)
-    else:
-        results = map(_measure_chunk, chunks)
-    for records in results:
+    workers = workers or local_workers(pool.is_file() and pool.stat().st_size > LARGE_BYTES, most=4)
+    for records in workers.map(_measure_chunk, ((lines,) for lines in _chunks(pool))):
         yield from records
 
 

@@ -26,6 +26,7 @@ from ...core.check import Check, Report, Rule, check, evidence, now, remedies, r
 from ...core.errors import BadInput
 from ...core.files import refuse_overlap, sha256_file, sidecar
 from ...core.jsonl import read_lines, read_records
+from ...runtime.workers import Workers
 from ..pool.meta import PoolMeta, parent_of, read_meta, verify_sha256
 from ..quality.consistency import mix_checks
 from .metrics import DifficultyRecord, LevelCounts, level_counts, measured
@@ -82,7 +83,11 @@ class MetricColumns:
 
 
 def validate_difficulty(
-    metrics: Path, balanced: Path, limits: DifficultyThresholds, outputs: Mapping[str, Path] | None = None
+    metrics: Path,
+    balanced: Path,
+    limits: DifficultyThresholds,
+    outputs: Mapping[str, Path] | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """The report on a balanced pool. Writes nothing: `outputs` are files that the caller is going to write, by flag;
     one that would overwrite an input is refused."""
@@ -93,7 +98,7 @@ def validate_difficulty(
     parent = _common_parent(metrics, metrics_meta, balanced)
     inputs = {"--metrics": metrics, "--balanced": balanced, "the measured pool": parent}
     refuse_overlap(outputs or {}, inputs)
-    chosen, fingerprints, copies = _measure_again(balanced)
+    chosen, fingerprints, copies = _measure_again(balanced, workers)
     pool, mismatches = _compare(metrics, balanced, fingerprints)
     edited = int(sha256_file(metrics) != metrics_meta.sha256)
 
@@ -163,10 +168,10 @@ def _fingerprint(line: bytes) -> bytes:
     return blake2b(line.removesuffix(b"\n"), digest_size=16).digest()
 
 
-def _measure_again(balanced: Path) -> tuple[MetricColumns, dict[str, int], int]:
+def _measure_again(balanced: Path, workers: Workers | None) -> tuple[MetricColumns, dict[str, int], int]:
     """The balanced samples measured again: their columns, a fingerprint of each record by id, and how many repeat."""
     columns, fingerprints, copies = MetricColumns(), dict[str, int](), 0
-    for record in measured(balanced):
+    for record in measured(balanced, workers):
         columns.add(record)
         copies += record.id in fingerprints
         fingerprints[record.id] = hash(record)

@@ -6,7 +6,10 @@ Every sample is made from its own key, so the number of worker processes does no
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
+from itertools import islice, repeat
 from pathlib import Path
 from random import Random
 from typing import IO, Any
@@ -18,7 +21,7 @@ from askgate_env.types import Sample, Task
 from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, require_jsonl, shipped, sidecar
-from ...utils.process_map import map_in_order, usable_cores
+from ...runtime.workers import Workers, local_workers
 from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
 from .meta import PoolMeta
@@ -60,22 +63,29 @@ def open_source(plan: BuildPlan) -> Source:
     return OfficialSource(plan.data_dir)
 
 
-def build_pool(plan: BuildPlan, out: Path, progress: Progress = lambda done: None) -> PoolMeta:
+def build_pool(
+    plan: BuildPlan, out: Path, progress: Progress = lambda done: None, workers: Workers | None = None
+) -> PoolMeta:
     """Writes `out` and its sidecar. On an error neither appears, and an older pool stays as it was."""
     require_jsonl(out, "--out")
     with atomic_files() as start:
-        return write_pool(plan, start(out), start(sidecar(out)), progress)
+        return write_pool(plan, start(out), start(sidecar(out)), progress, workers)
 
 
-def write_pool(plan: BuildPlan, pool: IO[bytes], facts: IO[bytes], progress: Progress = lambda done: None) -> PoolMeta:
+def write_pool(
+    plan: BuildPlan,
+    pool: IO[bytes],
+    facts: IO[bytes],
+    progress: Progress = lambda done: None,
+    workers: Workers | None = None,
+) -> PoolMeta:
     """Writes a pool and its sidecar to open files."""
     check_plan(plan)
     pack, source = load_pack(shipped(plan.templates_dir)), open_source(plan)
     plan = with_languages(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()
-    jobs = make_jobs(plan, source)
     digest = hashlib.sha256()
-    for lines in _encoded_samples(plan, source, pack, jobs):
+    for lines in _encoded_samples(plan, source, pack, make_jobs(plan, source), plan.n, workers):
         block = b"".join(lines)
         digest.update(block)
         pool.write(block)
@@ -106,7 +116,7 @@ def with_languages(plan: BuildPlan, source: Source) -> BuildPlan:
     return msgspec.structs.replace(plan, langs=plan.langs or source.languages, mix=source.mix or plan.mix)
 
 
-def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> list[Job]:
+def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> Iterator[Job]:
     """Every task to make, tasks in random order; nothing from taken source ids.
 
     Within a task the keys keep their order, so that a source which builds a world for several keys builds it once.
@@ -115,10 +125,10 @@ def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> l
     order: list[Task] = []
     for task, wanted in wants(plan, source.levels).items():
         keys = source.assign(task, wanted, plan.split, plan.seed, taken)
-        by_task[task] = iter([(task, key, want) for key, want in zip(keys, wanted, strict=True)])
+        by_task[task] = zip(repeat(task), keys, wanted, strict=False)
         order += [task] * len(wanted)
     Random(f"order:{plan.seed}:{plan.split}").shuffle(order)
-    return [next(by_task[task]) for task in order]
+    return (next(by_task[task]) for task in order)
 
 
 def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample:
@@ -126,17 +136,17 @@ def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample
     return item_to_sample(source.item(task, key, want, plan.seed), pack, plan.tools, plan.split, plan.seed)
 
 
-def reference_samples(meta: PoolMeta, n: int) -> Iterator[Sample]:
+def reference_samples(meta: PoolMeta, n: int, workers: Workers | None = None) -> Iterator[Sample]:
     """The first `n` samples of the pool in the wording of pack v1: same source, mix and seed."""
-    return rebuilt_samples(meta, n, PACK_V1)
+    return rebuilt_samples(meta, n, PACK_V1, workers)
 
 
-def rebuilt_samples(meta: PoolMeta, n: int, templates_dir: Path) -> Iterator[Sample]:
+def rebuilt_samples(meta: PoolMeta, n: int, templates_dir: Path, workers: Workers | None = None) -> Iterator[Sample]:
     """The first `n` samples that the builder gives for a sidecar, in the wording of these templates."""
     plan = msgspec.structs.replace(plan_of(meta), templates_dir=templates_dir)
     source, pack = open_source(plan), load_pack(shipped(templates_dir))
     decoder = msgspec.json.Decoder(Sample)
-    for lines in _encoded_samples(plan, source, pack, make_jobs(plan, source)[:n]):
+    for lines in _encoded_samples(plan, source, pack, islice(make_jobs(plan, source), n), n, workers):
         for line in lines:
             yield decoder.decode(line)
 
@@ -162,13 +172,20 @@ def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Sourc
     )
 
 
-def _encoded_samples(plan: BuildPlan, source: Source, pack: Pack, jobs: list[Job]) -> Iterator[list[bytes]]:
-    """Samples as JSON lines, a chunk at a time and in order, by one process per core."""
-    chunks = (jobs[start : start + CHUNK] for start in range(0, len(jobs), CHUNK))
-    workers = usable_cores(most=16)
-    if len(jobs) < PARALLEL_FROM or workers == 1:
+def _encoded_samples(
+    plan: BuildPlan, source: Source, pack: Pack, jobs: Iterator[Job], n: int, workers: Workers | None
+) -> Iterator[list[bytes]]:
+    """Samples as JSON lines, a chunk at a time and in order."""
+    chunks = iter(lambda: list(islice(jobs, CHUNK)), [])
+    workers = workers or local_workers(n >= PARALLEL_FROM, most=16)
+    if type(workers) is Workers:
         return (_encode(plan, source, pack, chunk) for chunk in chunks)
-    return map_in_order(_work, chunks, workers, initializer=_start_worker, initargs=(plan,))
+    # A worker of a cluster runs in another folder.
+    there = msgspec.structs.replace(
+        plan, templates_dir=shipped(plan.templates_dir).absolute(), data_dir=plan.data_dir and plan.data_dir.absolute()
+    )
+    packed = pickle.dumps(there)
+    return workers.map(_work, ((packed, chunk) for chunk in chunks))
 
 
 def _encode(plan: BuildPlan, source: Source, pack: Pack, jobs: list[Job]) -> list[bytes]:
@@ -176,14 +193,12 @@ def _encode(plan: BuildPlan, source: Source, pack: Pack, jobs: list[Job]) -> lis
     return [encoder.encode(make_sample(plan, source, pack, job)) + b"\n" for job in jobs]
 
 
-_worker: tuple[BuildPlan, Source, Pack] | None = None
+def _work(packed: bytes, jobs: list[Job]) -> list[bytes]:
+    return _encode(*_opened(packed), jobs)
 
 
-def _start_worker(plan: BuildPlan) -> None:
-    global _worker
-    _worker = (plan, open_source(plan), load_pack(shipped(plan.templates_dir)))
-
-
-def _work(jobs: list[Job]) -> list[bytes]:
-    assert _worker is not None
-    return _encode(*_worker, jobs)
+@lru_cache(maxsize=1)
+def _opened(packed: bytes) -> tuple[BuildPlan, Source, Pack]:
+    """A plan with its source and pack, opened once in each worker."""
+    plan: BuildPlan = pickle.loads(packed)
+    return plan, open_source(plan), load_pack(plan.templates_dir)

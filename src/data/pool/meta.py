@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from msgspec import field
+from numpy.typing import NDArray
 
 from askgate_env.types import Lang, Record, Task
 
@@ -104,3 +107,14 @@ def verify_sha256(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
             remedy="build it again instead of editing it, and move the .jsonl and .meta.json files together",
         )
     return actual
+
+
+def id_hash(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest())
+
+
+def refuse_repeated_ids(path: Path, kind: type[Identified], hashes: NDArray[np.uint64]) -> None:
+    """Refuses a file with an id that occurs twice, by a hash of each id: 8 bytes instead of the id itself."""
+    if len(np.unique(hashes)) < len(hashes):
+        for _ in read_unique(path, kind):  # names the line, and lets pass what is only a collision
+            pass

@@ -81,13 +81,16 @@ def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, flo
     for level, total in zip(levels, shares_to_counts(list(levels.values()), count), strict=True):
         even = [1 / len(plan.langs)] * len(plan.langs)
         for lang, part in zip(plan.langs, shares_to_counts(even, total), strict=True):
+            # Equal wants are one object: a pool may have tens of millions of them.
+            complete, ambiguous = (
+                Want(lang, level, clarify, plan.max_turns, plan.tool_hops, plan.ops_numeric, plan.paraphrase)
+                for clarify in (False, True)
+            )
             for _ in range(part):
                 owed += plan.clarify_rate
                 clarify = owed >= 1 - 1e-9
                 owed -= clarify
-                made.append(
-                    Want(lang, level, clarify, plan.max_turns, plan.tool_hops, plan.ops_numeric, plan.paraphrase)
-                )
+                made.append(ambiguous if clarify else complete)
     Random(f"wants:{plan.seed}:{plan.split}:{task}").shuffle(made)
     return made
 

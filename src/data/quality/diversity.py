@@ -90,7 +90,7 @@ def diversity_report(pool: Path, out: Path, reference: Reference) -> dict[str, A
     v1, _ = read_reference(scanned, meta, reference)
     figures = diversity_figures(scanned, wording_by_scope(scanned, meta, v1))
     proof = evidence([pool, sidecar(pool)], [], {"pool": str(pool), "out": str(out)}, started)
-    report = {"stage": "diversity_report", "samples": len(scanned.ids), **figures, "evidence": proof}
+    report = {"stage": "diversity_report", "samples": scanned.n, **figures, "evidence": proof}
     write_json(out, report)
     return report
 
@@ -100,7 +100,7 @@ def read_reference(scanned: PoolScan, meta: PoolMeta, reference: Reference) -> t
     v1 = SpokenSample(MAX_SAMPLES, measuring_seed(meta))
     rebuilt: list[int] = []
     # Never more than the pool has: a source of real questions may have no more.
-    samples = iter(reference(meta, min(MAX_SAMPLES, len(scanned.ids))))
+    samples = iter(reference(meta, min(MAX_SAMPLES, scanned.n)))
     while batch := list(islice(samples, BATCH)):
         v1.add(batch)
         rebuilt += [task_hash(sample) for sample in batch]

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from askgate_env.types import Sample
 
+from ...runtime.workers import Kept, Workers
 from .near_duplicates import SetMatrix
 from .token_stream import (
     CUT_BITS,
@@ -41,6 +42,7 @@ from .token_stream import (
     join_streams,
     lookup,
     ngrams,
+    offsets_of,
     pairs,
     random_odd,
     token_stream,
@@ -99,20 +101,91 @@ def similar_samples(
     pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...], n: int, threshold: float
 ) -> SimilarSamples:
     """Pool samples that are similar to a shadow sample. Both sides come in one or more views (prompts, questions)."""
+    return similar_in_shards([[(one,) for one in pool]], [pool[0].texts], shadow, n, threshold, Workers())
+
+
+def similar_in_shards(
+    shards: Sequence[Sequence[Sequence[Kept]]],
+    texts: Sequence[int],
+    shadow: tuple[TokenStream, ...],
+    n: int,
+    threshold: float,
+    workers: Workers,
+) -> SimilarSamples:
+    """Similar samples of a pool in shards of so many texts. A shard has a list of token streams for each view, which
+    the workers keep."""
     theirs = join_streams(shadow)
     best: dict[int, Match] = {}
-    if theirs.texts and pool[0].texts:
-        rare, unique = rarity(join_streams([*pool, theirs])), UniquePart(pool, shadow)
-        for ours in pool:
-            for match in chain(
-                _shingle_matches(ours, theirs, n, threshold, unique),
-                _content_matches(ours, theirs, n, threshold, rare, unique),
-            ):
-                sample = Match(match.pool, match.shadow % shadow[0].texts, match.similarity)
-                if sample.pool not in best or best[sample.pool].similarity < sample.similarity:
-                    best[sample.pool] = sample
+    if theirs.texts and sum(texts):
+        views, starts = len(shards[0]), offsets_of(np.array(texts))
+        streams = [[one for view in shard for one in view] for shard in shards]
+        given = workers.share(_measure(streams, views, starts, theirs, shadow, workers))
+        calls = ((given, shadow[0].texts, n, threshold, views, *some) for some in streams)
+        for start, found in zip(starts.tolist(), workers.map(_matches, calls), strict=False):
+            best |= {start + place: Match(start + place, *match) for place, match in found.items()}
     ranked = sorted(best.values(), key=lambda match: (-match.similarity, match.pool))
     return SimilarSamples(len(best), ranked[:EXAMPLES], frozenset(best))
+
+
+def _measure(
+    streams: Sequence[Sequence[Kept]],
+    views: int,
+    starts: I64,
+    theirs: TokenStream,
+    shadow: tuple[TokenStream, ...],
+    workers: Workers,
+) -> tuple[TokenStream, Rarity, UniquePart]:
+    """The shadow set's texts, and what rarity and unique parts take from the whole pool."""
+    total = int(starts[-1])
+    rare_places = _rarity_places(views * total + theirs.texts)
+    unique = UniquePart(shadow)
+    given = workers.share(unique)
+    calls = []
+    for start, end, some in zip(starts[:-1], starts[1:], streams, strict=True):
+        here = [
+            rare_places[(rare_places >= view * total + start) & (rare_places < view * total + end)]
+            for view in range(views)
+        ]
+        calls.append((given, [places - view * total - start for view, places in enumerate(here)], views, *some))
+    counted = list(workers.map(_count, calls))
+    unique.count([one for one, _ in counted], total)
+    picked = [texts[view] for view in range(views) for _, texts in counted]
+    own = theirs.take(rare_places[rare_places >= views * total] - views * total)
+    return theirs, rarity(join_streams([*picked, own])), unique
+
+
+def _count(
+    unique: UniquePart, places: Sequence[I64], views: int, *streams: TokenStream
+) -> tuple[tuple[I64, I64], list[TokenStream]]:
+    """What the unique parts need of a shard, and its texts at these places of each view."""
+    joined = _views(views, streams)
+    return unique.counts(joined), [view.take(some) for view, some in zip(joined, places, strict=True)]
+
+
+def _matches(
+    given: tuple[TokenStream, Rarity, UniquePart],
+    shadow_texts: int,
+    n: int,
+    threshold: float,
+    views: int,
+    *streams: TokenStream,
+) -> dict[int, tuple[int, float]]:
+    """The most similar shadow sample, and its similarity, of each sample of a shard that is similar to one."""
+    theirs, rare, unique = given
+    best: dict[int, tuple[int, float]] = {}
+    for ours in _views(views, streams):
+        for match in chain(
+            _shingle_matches(ours, theirs, n, threshold, unique),
+            _content_matches(ours, theirs, n, threshold, rare, unique),
+        ):
+            if match.pool not in best or best[match.pool][1] < match.similarity:
+                best[match.pool] = match.shadow % shadow_texts, match.similarity
+    return best
+
+
+def _views(views: int, streams: Sequence[TokenStream]) -> list[TokenStream]:
+    each = len(streams) // views
+    return [join_streams(streams[view * each : (view + 1) * each]) for view in range(views)]
 
 
 def _shingle_matches(
@@ -231,10 +304,15 @@ class Rarity:
         return np.where(known, self.weights[place], self.weights.max())
 
 
+def _rarity_places(texts: int) -> I64:
+    """Evenly spaced texts that rarity is measured on; the pool's order is already random."""
+    if texts <= RARITY_TEXTS:
+        return np.arange(texts)
+    return np.linspace(0, texts - 1, RARITY_TEXTS).astype(np.int64)
+
+
 def rarity(stream: TokenStream) -> Rarity:
-    """Rarity of every token, from evenly spaced texts; the pool's order is already random."""
-    if stream.texts > RARITY_TEXTS:
-        stream = stream.take(np.linspace(0, stream.texts - 1, RARITY_TEXTS).astype(np.int64))
+    """Rarity of every token."""
     # All tokens in one line, with a zero before each text and after the last.
     line = np.zeros(len(stream.hashes) + stream.texts + 1, dtype=np.uint64)
     line[np.arange(len(stream.hashes)) + stream.owners() + 1] = stream.hashes
@@ -256,28 +334,38 @@ class UniquePart:
     is a token, a bigram is the start of a name.
     """
 
-    def __init__(self, pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...]) -> None:
+    samples: I64
+    """Number of samples with each bigram."""
+    is_common: Flags
+
+    def __init__(self, shadow: tuple[TokenStream, ...]) -> None:
         self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
-        self.samples = self._samples(pool) + self._samples(shadow)
         self.tokens = np.unique(np.concatenate([one.hashes for one in shadow]) >> CUT_BITS)
-        known = [lookup(self.tokens, distinct(block).hashes) for one in (pool[0], shadow[0]) for block in blocks(one)]
-        having = np.sum([np.bincount(place[there], minlength=len(self.tokens)) for place, there in known], axis=0)
+        self._own, self._texts = self.counts(shadow), shadow[0].texts
+
+    def counts(self, views: Sequence[TokenStream]) -> tuple[I64, I64]:
+        """Number of texts with each bigram by view, and of those of the first view with each token."""
+        bigrams = np.zeros((len(views), len(self.bigrams)), dtype=np.int64)
+        tokens = np.zeros(len(self.tokens), dtype=np.int64)
+        for row, view in zip(bigrams, views, strict=True):
+            for block in blocks(view):
+                place, known = lookup(self.bigrams, distinct(ngrams(block, 2)).hashes)
+                row += np.bincount(place[known], minlength=len(self.bigrams))
+        for block in blocks(views[0]):
+            place, known = lookup(self.tokens, distinct(block).hashes)
+            tokens += np.bincount(place[known], minlength=len(self.tokens))
+        return bigrams, tokens
+
+    def count(self, pool: Sequence[tuple[I64, I64]], texts: int) -> None:
+        """Takes the counts of the shards of a pool. Prompt and question of one sample are not two samples."""
+        bigrams, tokens = (np.sum(parts, axis=0) for parts in zip(*pool, strict=True))
+        self.samples = bigrams.max(axis=0) + self._own[0].max(axis=0)
         numbers = np.isin(self.tokens, token_stream([str(number) for number in range(MOST_NUMBER)]).hashes >> CUT_BITS)
-        self.is_common: Flags = (having >= COMMON * (pool[0].texts + shadow[0].texts)) & ~numbers
+        self.is_common = (tokens + self._own[1] >= COMMON * (texts + self._texts)) & ~numbers
 
     def common(self, tokens: U64) -> Flags:
         """Which tokens of a shadow text are words that many samples have."""
         return np.asarray(self.is_common[np.searchsorted(self.tokens, tokens >> CUT_BITS)])
-
-    def _samples(self, views: tuple[TokenStream, ...]) -> I64:
-        """Number of samples with each bigram; prompt and question of one sample are not two samples."""
-        counts = np.zeros((len(views), len(self.bigrams)), dtype=np.int64)
-        for row, view in zip(counts, views, strict=True):
-            for block in blocks(view):
-                place, known = lookup(self.bigrams, distinct(ngrams(block, 2)).hashes)
-                row += np.bincount(place[known], minlength=len(self.bigrams))
-        most: I64 = counts.max(axis=0)
-        return most
 
     def is_in(self, ours: U64, theirs: U64) -> bool:
         """Whether `ours` has enough of the unique part of the shadow text `theirs`."""

@@ -12,10 +12,15 @@ list first and leaves every list once it is known as a duplicate, so 30,000 copi
 texts crowd the same lists without being duplicates, comparing stops after `PAIRS_PER_TEXT` pairs per text on average.
 The texts that were not compared with all others by then are counted as `unresolved`, and a gate must count them as
 duplicates.
+
+A large pool comes in shards, and each two of them are compared by a worker that holds their sets: the texts of the
+later one with those of the earlier one. The shards follow from the pool's size alone, so the number of workers does not
+change the result. Work grows with the square of the number of shards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, lookup, mix64, ngrams
+from ...runtime.workers import Kept, Workers
+from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, lookup, mix64, ngrams, offsets_of
 
 THRESHOLD = 0.85
 SHINGLE = 5
@@ -56,56 +62,120 @@ class NearDuplicates:
 
 
 def near_duplicates(stream: TokenStream, threshold: float = THRESHOLD, n: int = SHINGLE) -> NearDuplicates:
-    sets = _sets_by_rarity(stream, n)
-    first, copies = _collapse(sets)
-    duplicate = np.zeros(stream.texts, dtype=np.bool_)
+    return near_duplicates_in_shards([[stream]], len(stream.hashes), Workers(), threshold, n)
+
+
+def near_duplicates_in_shards(
+    shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers, threshold: float = THRESHOLD, n: int = SHINGLE
+) -> NearDuplicates:
+    """Near duplicates of a pool in shards, each a list of token streams that the workers keep; `tokens` in all."""
+    commonness = workers.share(_commonness(shards, tokens, workers, n))
+    sets, names = [], []
+    for one, kept in workers.keep(_sets_by_rarity, ((n, commonness, *streams) for streams in shards), parts=1):
+        names.append(one)
+        sets += kept
+    starts = offsets_of(np.array([len(one) for one in names]))
+    first, copies = _collapse(np.concatenate(names))
+    texts = int(starts[-1])
+    duplicate, unresolved = np.zeros((2, texts), dtype=np.bool_)
     duplicate[copies[:, 1]] = True
-    different = sets if len(first) == sets.texts else sets.take(first)
-    near, near_pairs, unresolved = _Search(different, threshold).run()
-    duplicate[first[near]] = True
+    different = [first[slice(*np.searchsorted(first, starts[[shard, shard + 1]]))] for shard in range(len(sets))]
+    held = [(one - start, kept) for one, start, kept in zip(different, starts[:-1], sets, strict=True)]
+    budgets = [PAIRS_AT_LEAST + PAIRS_PER_TEXT * len(one) for one in different]
     examples = [(int(a), int(b)) for a, b in copies[: EXAMPLES // 2]]
-    examples += [(int(first[a]), int(first[b])) for a, b in near_pairs[: EXAMPLES - len(examples)]]
-    return NearDuplicates(stream.texts, duplicate, len(copies), unresolved, examples)
+    for apart in range(len(sets)):
+        pairs = [(later - apart, later) for later in range(apart, len(sets))]
+        calls = (
+            (
+                threshold,
+                budgets[b],
+                duplicate[different[b]],
+                *(part for shard in sorted({a, b}) for part in held[shard]),
+            )
+            for a, b in pairs
+        )
+        for (a, b), found in zip(pairs, workers.map(_search, calls), strict=True):
+            at = different[b] if not apart else np.concatenate([different[a], different[b]])
+            near, near_pairs, left, budgets[b] = found
+            duplicate[at[near]] = True
+            unresolved[at[left]] = True
+            examples += [(int(at[one]), int(at[other])) for one, other in near_pairs[: EXAMPLES - len(examples)]]
+    return NearDuplicates(texts, duplicate, len(copies), int((unresolved & ~duplicate).sum()), examples)
 
 
-def _sets_by_rarity(stream: TokenStream, n: int) -> TokenStream:
-    """Sets of shingles, rarest first: a few bits of how common a shingle is, then its hash.
+def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers, n: int) -> NDArray[np.uint8]:
+    """How common the shingles of each bucket of hashes are, as a power of two.
 
-    The filter needs one order for all texts, not the best one, so counts are taken in buckets of hashes.
+    The filter needs one order for all texts, not the best one, so counts are taken in buckets.
     """
-    width = int(np.clip(np.ceil(np.log2(max(len(stream.hashes), 1))) + 2, 10, 24))
-    drop = np.uint64(64 - width)
+    width = int(np.clip(np.ceil(np.log2(max(tokens, 1))) + 2, 10, 24))
     counts = np.zeros(2**width, dtype=np.int64)
-    for block in blocks(stream, 2**16):
-        counts += np.bincount((ngrams(block, n).hashes >> drop).astype(np.int64), minlength=2**width)
-    commonness = np.minimum(np.ceil(np.log2(np.maximum(counts, 1))), 2**_RARITY_BITS - 1).astype(np.uint64)
-    del counts
-    commonness <<= np.uint64(64 - _RARITY_BITS)
+    for buckets, times in workers.map(_count_buckets, ((n, width, *streams) for streams in shards)):
+        counts[buckets] += times
+    return np.minimum(np.ceil(np.log2(np.maximum(counts, 1))), 2**_RARITY_BITS - 1).astype(np.uint8)
+
+
+def _count_buckets(n: int, width: int, *streams: TokenStream) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    counts = np.zeros(2**width, dtype=np.int64)
+    for block in blocks(join_streams(streams), 2**16):
+        counts += np.bincount((ngrams(block, n).hashes >> np.uint64(64 - width)).astype(np.int64), minlength=2**width)
+    buckets = np.flatnonzero(counts).astype(np.uint32)
+    return buckets, counts[buckets].astype(np.uint32)
+
+
+def _sets_by_rarity(n: int, commonness: NDArray[np.uint8], *streams: TokenStream) -> tuple[U64, TokenStream]:
+    """A name of each text's set of shingles, and the sets, rarest shingle first: a few bits of how common it is, then
+    its hash."""
+    drop = np.uint64(64 - len(commonness).bit_length() + 1)
     parts = []
-    for block in blocks(stream):
+    for block in blocks(join_streams(streams)):
         grams = ngrams(block, n)
-        keys = commonness[(grams.hashes >> drop).astype(np.int64)] | (grams.hashes >> np.uint64(_RARITY_BITS))
-        parts.append(distinct(TokenStream(keys, grams.offsets)))
-    return join_streams(parts)
-
-
-def _collapse(sets: TokenStream) -> tuple[I64, I64]:
-    """The first text of every different set, in order, and (first, copy) pairs for the others."""
+        common = commonness[(grams.hashes >> drop).astype(np.int64)].astype(np.uint64) << np.uint64(64 - _RARITY_BITS)
+        parts.append(distinct(TokenStream(common | (grams.hashes >> np.uint64(_RARITY_BITS)), grams.offsets)))
+    sets = join_streams(parts)
     running = np.zeros(len(sets.hashes) + 1, dtype=np.uint64)
     np.cumsum(mix64(sets.hashes), out=running[1:])
-    names = running[sets.offsets[1:]] - running[sets.offsets[:-1]]
+    return running[sets.offsets[1:]] - running[sets.offsets[:-1]], sets
+
+
+def _collapse(names: U64) -> tuple[I64, I64]:
+    """The first text of every different set, in order, and (first, copy) pairs for the others."""
     _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
     firsts = first[inverse].astype(np.int64)
-    numbers = np.arange(sets.texts)
+    numbers = np.arange(len(names))
     copies = numbers[firsts != numbers]
     return np.sort(first).astype(np.int64), np.stack([firsts[copies], copies], axis=1)
 
 
-class _Search:
-    """Posting lists of rare shingles over sets that are all different, and the walk through them."""
+Found = tuple[I64, list[tuple[int, int]], I64, int]
+"""Texts that are near an earlier one, some such pairs, texts that were left uncompared, and the rest of the budget."""
 
-    def __init__(self, sets: TokenStream, threshold: float) -> None:
+
+def _search(threshold: float, budget: int, known: NDArray[np.bool_], *parts: Any) -> Found:
+    """Near duplicates among the chosen texts of one shard (`chosen, sets`), or of the second of two in the first.
+
+    `known` says which texts of the last shard need not be searched for.
+    """
+    picked = [
+        sets if len(chosen) == sets.texts else sets.take(chosen)
+        for chosen, sets in zip(*[iter(parts)] * 2, strict=True)
+    ]
+    found = np.zeros(sum(one.texts for one in picked), dtype=np.bool_)
+    first_later = len(found) - picked[-1].texts
+    found[first_later:] = known
+    sets = picked[0] if len(picked) == 1 else join_streams(picked)
+    return _Search(sets, threshold, first_later).run(budget, found)
+
+
+class _Search:
+    """Posting lists of rare shingles over sets that are all different, and the walk through them.
+
+    Texts from `first_later` on are searched for among those before it; where it is 0, among all earlier ones.
+    """
+
+    def __init__(self, sets: TokenStream, threshold: float, first_later: int = 0) -> None:
         self.sets = sets
+        self.first_later = first_later
         self.threshold = threshold
         self.sizes = sets.sizes
         self.sketches = _sketches(sets)
@@ -126,15 +196,20 @@ class _Search:
         shared = np.repeat(lengths > 1, lengths)
         self.texts = texts[order[shared]]
         lengths = lengths[lengths > 1]
-        self.heads = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        heads = np.cumsum(lengths) - lengths
+        self.heads = np.repeat(heads, lengths)
+        # An entry's neighbours end before its own place, or where the earlier shard ends in its list.
+        self.ends = np.arange(len(self.texts))
+        if self.first_later and len(heads):
+            earlier = np.add.reduceat(self.texts < self.first_later, heads, dtype=np.int64)
+            self.ends = np.repeat(heads + earlier, lengths)
 
-    def run(self) -> tuple[I64, list[tuple[int, int]], int]:
-        """Sets that are near an earlier one, some such pairs, and how many sets the budget left uncompared."""
-        found = np.zeros(self.sets.texts, dtype=np.bool_)
+    def run(self, budget: int, found: NDArray[np.bool_]) -> Found:
+        """Searches for the later texts that are not found yet."""
+        known = found.copy()
         examples: list[tuple[int, int]] = []
-        budget = PAIRS_AT_LEAST + PAIRS_PER_TEXT * self.sets.texts
-        entries = np.arange(len(self.texts))
-        active = entries[entries > self.heads]
+        is_searched = (self.ends > self.heads) & (self.texts >= self.first_later) & ~found[self.texts]
+        active = np.flatnonzero(is_searched)
         distance = 1
         while len(active) and budget > 0:
             steps = max(1, PAIRS_AT_ONCE // len(active))
@@ -145,14 +220,14 @@ class _Search:
                 found[near[:, 1]] = True
             budget -= len(active) * steps
             distance += steps
-            active = active[(active - distance >= self.heads[active]) & ~found[self.texts[active]]]
-        return np.flatnonzero(found), examples, len(np.unique(self.texts[active]))
+            active = active[(self.ends[active] - distance >= self.heads[active]) & ~found[self.texts[active]]]
+        return np.flatnonzero(found & ~known), examples, np.unique(self.texts[active]).astype(np.int64), budget
 
     def _compare(self, later: I64, distance: int, steps: int, found: NDArray[np.bool_]) -> I64:
-        """Near pairs (earlier, later) among these entries and those `distance` .. `distance + steps` before them."""
+        """Near pairs (earlier, later) of these entries and the neighbours at `distance` .. `distance + steps`."""
         later = later[~found[self.texts[later]]]
         back = np.arange(distance, distance + steps)
-        earlier = (later[:, None] - back[None, :]).ravel()
+        earlier = (self.ends[later][:, None] - back[None, :]).ravel()
         later = np.repeat(later, steps)
         inside = earlier >= self.heads[later]
         earlier, later = earlier[inside], later[inside]

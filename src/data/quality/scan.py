@@ -1,30 +1,44 @@
-"""One pass over a pool. What stays in memory is small: token hashes of the questions, counts, and a bounded sample of
-the spoken text."""
+"""One pass over a pool by worker processes, a chunk of lines each.
+
+This process keeps 19 bytes per sample, counts, and a bounded sample of the spoken text. Token hashes and ids, about
+1 KB per sample, stay with the workers: on a Ray cluster in its object store, else in this process.
+"""
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from askgate_env.types import ALL_TASKS, LANGS, Lang, Sample, Task, Turn
 
 from ...core.errors import BadInput
-from ...core.jsonl import read_unique
-from ..pool.meta import PoolMeta, verify_sha256
+from ...core.jsonl import decode, read_lines
+from ...runtime.workers import Kept, Workers, local_workers
+from ..pool.meta import PoolMeta, id_hash, refuse_repeated_ids, verify_sha256
 from .consistency import contradictions, task_hash
 from .shortcuts import Observed, observe
-from .token_stream import I64, U64, TokenStream, count_tokens, join_streams, mix64, offsets_of, token_stream
+from .token_stream import I64, U64, TokenStream, count_tokens, mix64, offsets_of, token_stream
 
 BATCH = 256
+CHUNK = 2_500
+"""Samples that a worker reads at a time."""
+PARALLEL_FROM = 5_000
+"""Number of samples from which worker processes are started."""
+FEWEST_PER_SHARD, MOST_PER_SHARD = 125_000, 1_000_000
+"""Samples of a shard. Each two shards are compared for near duplicates, by a worker that holds both."""
 MAX_SAMPLES = 4_000
 """Samples of a group whose spoken text is kept; a seeded random sample where there are more."""
+
+Group = tuple[Task, Lang]
+GROUPS: list[Group] = [(task, lang) for task in ALL_TASKS for lang in LANGS]
+Limits = dict[Group, int]
 
 
 def spoken(sample: Sample, by: Literal["user", "assistant"] = "user") -> str:
@@ -59,72 +73,103 @@ def _after_prompt(sample: Sample) -> tuple[Turn, ...]:
     return sample.dialogue
 
 
-class SpokenSample:
-    """A bounded random sample of spoken texts for each task and language, drawn while a pool streams by.
+class RandomSample:
+    """A bounded random sample of a pool for each task and language, drawn while the pool streams by.
 
-    Each text gets a random number from its position and the seed, and a group keeps those with the smallest numbers.
-    So the choice for a task, a language or everything is the start of one random order, whatever the size of the pool.
+    Each position gets a random number from the seed, and a group keeps those with the smallest numbers. So the choice
+    for a task, a language or everything is the start of one random order, whatever the size of the pool, and samples of
+    parts of a pool merge into that of the whole. `first` is the position where a part begins; `limits` are numbers
+    above which a group needs no more.
     """
 
-    def __init__(self, most: int, seed: int, by: Literal["user", "assistant"] = "user") -> None:
-        self._most, self._by = most, by
+    def __init__(self, most: int, seed: int, first: int = 0, limits: Limits | None = None) -> None:
+        self._most, self._seen = most, first
         self._seed = mix64(np.array([seed % 2**63], dtype=np.uint64))[0]
-        self._seen = 0
-        self._kept: dict[tuple[Task, Lang], list[tuple[int, U64]]] = {
-            (task, lang): [] for task in ALL_TASKS for lang in LANGS
-        }
-        self._limit: dict[tuple[Task, Lang], int] = dict.fromkeys(self._kept, 2**64)
+        self._kept: dict[Group, list[tuple[int, Any]]] = {group: [] for group in GROUPS}
+        self.limits: Limits = dict(limits) if limits else dict.fromkeys(GROUPS, 2**64)
 
-    def add(self, samples: Sequence[Sample]) -> None:
+    def draw(self, samples: Sequence[Sample]) -> list[tuple[int, Sample]]:
+        """Those of the next samples that may be kept, with their random numbers."""
         numbers = np.arange(self._seen, self._seen + len(samples), dtype=np.uint64)
         self._seen += len(samples)
         ranks = mix64(numbers ^ self._seed).tolist()
-        chosen = [
-            (rank, sample)
-            for rank, sample in zip(ranks, samples, strict=True)
-            if rank < self._limit[sample.task, sample.lang]
-        ]
+        drawn = zip(ranks, samples, strict=True)
+        return [(rank, one) for rank, one in drawn if rank < self.limits[one.task, one.lang]]
+
+    def keep(self, group: Group, entries: Iterable[tuple[int, Any]]) -> None:
+        kept, limit = self._kept[group], self.limits[group]
+        kept += (entry for entry in entries if entry[0] < limit)
+        if len(kept) > 2 * self._most:
+            kept.sort(key=lambda entry: entry[0])
+            del kept[self._most :]
+            self.limits[group] = kept[-1][0]
+
+    def merge(self, other: RandomSample) -> None:
+        for group, entries in other._kept.items():
+            self.keep(group, entries)
+
+    def entries(self, task: Task | None = None, lang: Lang | None = None) -> Iterator[list[tuple[int, Any]]]:
+        """What is kept of each group of a task and a language (None: all), in random order."""
+        for (its_task, its_lang), kept in self._kept.items():
+            if task in (None, its_task) and lang in (None, its_lang):
+                yield sorted(kept, key=lambda entry: entry[0])[: self._most]
+
+
+class SpokenSample(RandomSample):
+    """A random sample of spoken texts, as token hashes."""
+
+    def __init__(
+        self,
+        most: int,
+        seed: int,
+        by: Literal["user", "assistant"] = "user",
+        first: int = 0,
+        limits: Limits | None = None,
+    ) -> None:
+        super().__init__(most, seed, first, limits)
+        self._by = by
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        chosen = self.draw(samples)
         stream = token_stream([spoken(sample, self._by) for _, sample in chosen])
         for index, (rank, sample) in enumerate(chosen):
-            self._kept[sample.task, sample.lang].append((rank, stream.text(index).copy()))
-        for group, kept in self._kept.items():
-            if len(kept) > 2 * self._most:
-                kept.sort(key=lambda entry: entry[0])
-                del kept[self._most :]
-                self._limit[group] = kept[-1][0]
+            self.keep((sample.task, sample.lang), [(rank, stream.text(index).copy())])
 
     def stream(self, task: Task | None = None, lang: Lang | None = None) -> TokenStream:
         """Up to `most` texts of a task and a language (None: all) in random order."""
-        kept = [
-            entry
-            for (its_task, its_lang), entries in self._kept.items()
-            if task in (None, its_task) and lang in (None, its_lang)
-            for entry in entries
-        ]
+        kept = [entry for entries in self.entries(task, lang) for entry in entries]
         kept.sort(key=lambda entry: entry[0])
         texts = [tokens for _, tokens in kept[: self._most]]
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         return TokenStream(np.concatenate([np.zeros(0, dtype=np.uint64), *texts]), offsets_of(sizes))
 
 
-class PoolScan:
-    """Everything that the quality checks need of a pool. Lists and arrays have one entry per sample, in its order."""
+class Chunk(NamedTuple):
+    """Texts of consecutive samples, as they stayed with the worker that read them."""
 
-    prompts: TokenStream
-    originals: TokenStream
+    samples: int
+    prompts: Kept
+    originals: Kept
+    ids: Kept
+
+
+class PoolScan:
+    """Everything that the quality checks need of a pool. Arrays have one entry per sample, in the pool's order."""
+
     lengths: I64
     """Tokens of the rendered sample."""
     needs: NDArray[np.bool_]
+    workers: Workers
+    shards: list[list[Chunk]]
 
-    def __init__(self, seed: int) -> None:
-        self.spoken = SpokenSample(MAX_SAMPLES, seed)
-        self.assistant = SpokenSample(MAX_SAMPLES, seed, "assistant")
-        self._observed: dict[tuple[Task, Lang], list[tuple[int, Observed]]] = {
-            (task, lang): [] for task in ALL_TASKS for lang in LANGS
-        }
-        self._seed = mix64(np.array([seed % 2**63 ^ 1], dtype=np.uint64))[0]
-        self.ids: list[str] = []
+    def __init__(self, seed: int, first: int = 0, limits: Sequence[Limits | None] = (None, None, None)) -> None:
+        self.spoken = SpokenSample(MAX_SAMPLES, seed, "user", first, limits[0])
+        self.assistant = SpokenSample(MAX_SAMPLES, seed, "assistant", first, limits[1])
+        self._observed = RandomSample(MAX_SAMPLES, seed ^ 1, first, limits[2])
+        self.n, self._first = 0, first
+        self.prompt_tokens = 0
         self.task_hashes: list[int] = []
+        """Of the first `MAX_SAMPLES` samples of the pool."""
         self.roles: Counter[tuple[Task, str]] = Counter()
         self.registers: Counter[tuple[Task, str]] = Counter()
         self.broken_rules: Counter[str] = Counter()
@@ -132,25 +177,28 @@ class PoolScan:
         """Ids of the samples that contradict themselves."""
         self.from_shadow: list[str] = []
         """Ids of the samples whose source id the shadow set has."""
-        self._batches: list[tuple[TokenStream, TokenStream, I64, NDArray[np.uint8]]] = []
+        self._lengths: list[I64] = []
+        self._groups: list[NDArray[np.uint8]] = []
+        self._id_hashes: list[U64] = []
+
+    @property
+    def limits(self) -> tuple[Limits, Limits, Limits]:
+        """What a worker need not send any more."""
+        return self.spoken.limits, self.assistant.limits, self._observed.limits
 
     def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:
         self.spoken.add(samples)
         self.assistant.add(samples)
+        for rank, sample in self._observed.draw(samples):
+            self._observed.keep((sample.task, sample.lang), [(rank, observe(sample))])
         groups = [(ALL_TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
-        self._batches.append(
-            (
-                token_stream([sample.prompt for sample in samples]),
-                token_stream([sample.original for sample in samples]),
-                count_tokens([rendered(sample) for sample in samples]),
-                np.array(groups, dtype=np.uint8),
-            )
-        )
-        ranks = mix64(np.arange(len(self.ids), len(self.ids) + len(samples), dtype=np.uint64) ^ self._seed).tolist()
-        for rank, sample in zip(ranks, samples, strict=True):
-            self._keep_observed(rank, sample)
-            self.ids.append(sample.id)
-            self.task_hashes.append(task_hash(sample))
+        self._groups.append(np.array(groups, dtype=np.uint8))
+        self._lengths.append(count_tokens([rendered(sample) for sample in samples]))
+        self._id_hashes.append(np.array([id_hash(sample.id) for sample in samples], dtype=np.uint64))
+        compared = MAX_SAMPLES - self._first - self.n
+        self.task_hashes += [task_hash(sample) for sample in samples[: max(compared, 0)]]
+        self.n += len(samples)
+        for sample in samples:
             self.roles[sample.task, sample.provenance.role] += 1
             self.registers[sample.task, sample.provenance.register] += 1
             if sample.provenance.source_id in shadow_sources:
@@ -159,30 +207,39 @@ class PoolScan:
                 self.broken_rules.update(broken)
                 self.contradicting.append(sample.id)
 
-    def _keep_observed(self, rank: int, sample: Sample) -> None:
-        """Keep a bounded random sample of what the shortcut gates read: those with the smallest random numbers."""
-        kept = self._observed[sample.task, sample.lang]
-        if len(kept) == MAX_SAMPLES and rank >= -kept[0][0]:
-            return
-        entry = (-rank, observe(sample))
-        if len(kept) < MAX_SAMPLES:
-            heapq.heappush(kept, entry)
-        else:
-            heapq.heapreplace(kept, entry)
+    def merge(self, part: PoolScan) -> None:
+        """Adds the scan of the part of the pool that comes next."""
+        self.spoken.merge(part.spoken)
+        self.assistant.merge(part.assistant)
+        self._observed.merge(part._observed)
+        self.n += part.n
+        self.prompt_tokens += part.prompt_tokens
+        for name in ("task_hashes", "contradicting", "from_shadow", "_lengths", "_groups", "_id_hashes"):
+            getattr(self, name).extend(getattr(part, name))
+        for name in ("roles", "registers", "broken_rules"):
+            getattr(self, name).update(getattr(part, name))
 
     def observed(self, task: Task, lang: Lang | None = None) -> list[Observed]:
         """Prompts and first tool replies of a random sample of a task, in one language or in all."""
-        langs = LANGS if lang is None else (lang,)
-        kept = [entry for one in langs for entry in self._observed[task, one]]
-        return [seen for _, seen in sorted(kept, key=lambda entry: -entry[0])]
+        kept = [entry for entries in self._observed.entries(task, lang) for entry in entries]
+        return [seen for _, seen in sorted(kept, key=lambda entry: entry[0])]
 
-    def close(self) -> None:
-        """Join the arrays of the batches."""
-        prompts, originals, lengths, groups = zip(*self._batches, strict=True)
-        self.prompts, self.originals = join_streams(prompts), join_streams(originals)
-        self.lengths = np.concatenate(lengths)
-        self._tasks, self._langs, needs = np.concatenate(groups).T
+    def close(self, pool: Path) -> None:
+        """Join the arrays of the chunks, and refuse ids that occur twice."""
+        refuse_repeated_ids(pool, Sample, np.concatenate(self._id_hashes))
+        self.lengths = np.concatenate(self._lengths)
+        self._tasks, self._langs, needs = np.concatenate(self._groups).T
         self.needs = needs.astype(np.bool_)
+        del self._id_hashes, self._lengths, self._groups
+
+    def ids(self, places: Iterable[int]) -> dict[int, str]:
+        """Ids of the samples at these positions. The workers have the others."""
+        chunks = [chunk for shard in self.shards for chunk in shard]
+        starts = offsets_of(np.array([chunk.samples for chunk in chunks]))
+        places = sorted(set(places))
+        at = np.searchsorted(starts, places, side="right") - 1
+        calls = ((place - int(starts[chunk]), chunks[chunk].ids) for place, chunk in zip(places, at, strict=True))
+        return dict(zip(places, self.workers.map(_id_at, calls), strict=True))
 
     def where(self, task: Task, lang: Lang | None = None) -> I64:
         """Positions of the samples of a task, in one language or in all."""
@@ -201,17 +258,44 @@ def measuring_seed(meta: PoolMeta) -> int:
     return int(meta.sha256[:8], 16)
 
 
-def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = ()) -> PoolScan:
+def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = (), workers: Workers | None = None) -> PoolScan:
     """Reads the pool once. A file that is no pool, or not the one that its sidecar describes, is refused."""
     verify_sha256(pool, meta, Sample)
     found = PoolScan(measuring_seed(meta))
-    samples = read_unique(pool, Sample)
-    while batch := list(islice(samples, BATCH)):
-        found.add(batch, meta, shadow_sources)
-    if not found.ids:
+    found.workers = workers = workers or local_workers(meta.n >= PARALLEL_FROM, most=4)
+    given = workers.share((str(pool), meta, shadow_sources))
+    per_shard = min(max(-(-meta.n // 4), FEWEST_PER_SHARD), MOST_PER_SHARD) // CHUNK
+    chunks = []
+    lines = read_lines(pool)
+    some = iter(lambda: list(islice(lines, CHUNK)), [])
+    calls = ((CHUNK * number, found.limits, one, given) for number, one in enumerate(some))
+    for part, kept in workers.keep(_scan_chunk, calls, parts=3):
+        found.merge(part)
+        chunks.append(Chunk(part.n, *kept))
+    if not found.n:
         raise BadInput("the pool is empty", where=str(pool), remedy="build it with build_rollout_pool")
-    if len(found.ids) != meta.n:
-        what = f"the pool has {len(found.ids)} samples and its sidecar says {meta.n}"
+    found.close(pool)
+    if found.n != meta.n:
+        what = f"the pool has {found.n} samples and its sidecar says {meta.n}"
         raise BadInput(what, where=str(pool), remedy="build the pool again")
-    found.close()
+    found.shards = [chunks[start : start + per_shard] for start in range(0, len(chunks), per_shard)]
     return found
+
+
+def _scan_chunk(
+    first: int, limits: Sequence[Limits], lines: list[tuple[int, bytes]], given: tuple[str, PoolMeta, Collection[str]]
+) -> tuple[PoolScan, TokenStream, TokenStream, list[str]]:
+    pool, meta, shadow_sources = given
+    decoder = msgspec.json.Decoder(Sample)
+    samples = [decode(decoder, line, f"{pool}:{number}") for number, line in lines]
+    part = PoolScan(measuring_seed(meta), first, limits)
+    for start in range(0, len(samples), BATCH):
+        part.add(samples[start : start + BATCH], meta, shadow_sources)
+    prompts = token_stream([sample.prompt for sample in samples])
+    originals = token_stream([sample.original for sample in samples])
+    part.prompt_tokens = len(prompts.hashes)
+    return part, prompts, originals, [sample.id for sample in samples]
+
+
+def _id_at(place: int, ids: list[str]) -> str:
+    return ids[place]

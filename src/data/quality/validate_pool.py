@@ -18,13 +18,14 @@ from ...core.check import Check, Report, Rule, check, evidence, now, remedies, r
 from ...core.defaults import MIX_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import package_yaml, refuse_overlap, sidecar, write_json
+from ...runtime.workers import Workers
 from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow
 from ..pool.source import NATURAL_SOURCES, WORDED_BY_PEOPLE
 from .consistency import count_differing, mix_checks
 from .diversity import Reference, Scope, Wording, covered, diversity_figures, read_reference, wording_by_scope
-from .leaks import SimilarSamples, leak_views, similar_samples
-from .near_duplicates import NearDuplicates, near_duplicates
+from .leaks import SimilarSamples, leak_views, similar_in_shards
+from .near_duplicates import NearDuplicates, near_duplicates_in_shards
 from .scan import PoolScan, measuring_seed, scan
 from .shortcuts import MIN_EACH, ShortcutAuc, observation_auc, shortcut_auc
 
@@ -45,15 +46,16 @@ def validate_pool(
     by_task: tuple[Task, ...],
     reference: Reference,
     out: Path,
+    workers: Workers | None = None,
 ) -> Report:
-    """Writes the report to `out`, whatever the verdict."""
+    """Writes the report to `out`, whatever the verdict. The workers do not change it."""
     started = now()
     for flag in ("min_distinct2", "leak_sim", "max_shortcut_auc"):
         require_share(getattr(limits, flag), f"--{flag.replace('_', '-')}")
     refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak-check": leak_check} if leak_check else {})})
     meta = read_meta(pool)
     shadow = read_shadow(leak_check, meta) if leak_check else []
-    scanned = scan(pool, meta, {sample.provenance.source_id for sample in shadow})
+    scanned = scan(pool, meta, {sample.provenance.source_id for sample in shadow}, workers)
     if absent := [task for task in by_task if task not in scanned.tasks()]:
         raise BadInput(
             f"the pool has no samples of {', '.join(absent)}",
@@ -63,7 +65,8 @@ def validate_pool(
 
     v1, rebuilt = read_reference(scanned, meta, reference)
     scopes = wording_by_scope(scanned, meta, v1)
-    duplicates = near_duplicates(scanned.prompts)
+    prompts_kept = [[chunk.prompts for chunk in shard] for shard in scanned.shards]
+    duplicates = near_duplicates_in_shards(prompts_kept, scanned.prompt_tokens, scanned.workers)
     prompts, observations = _shortcuts(scanned, measuring_seed(meta))
     # Texts that could not be compared with all others count as duplicates: see `near_duplicates`.
     duplicate_percent = 100 * (duplicates.count + duplicates.unresolved) / duplicates.texts
@@ -88,17 +91,23 @@ def validate_pool(
         exempt = exempt | {f"shortcut_auc[{task}]": TOO_FEW, f"shortcut_observation[{task}]": TOO_FEW}
     figures: dict[str, Any] = {
         "exempt": exempt,
-        "samples": len(scanned.ids),
+        "samples": scanned.n,
         "diversity": diversity_figures(scanned, scopes),
-        "duplicates": _duplicate_figures(duplicates, scanned.ids),
+        "duplicates": _duplicate_figures(duplicates, scanned),
         "lengths": _length_figures(scanned, limits),
         "shortcut": _by_scope(prompts),
         "shortcut_observation": _by_scope(observations),
         "consistency": {"broken_rules": dict(scanned.broken_rules), "samples": scanned.contradicting[:EXAMPLES]},
     }
     if leak_check:
-        ours = (scanned.prompts, scanned.originals)
-        similar = similar_samples(ours, leak_views(shadow), limits.leak_ngram, limits.leak_sim)
+        both = [
+            (kept, [chunk.originals for chunk in shard])
+            for kept, shard in zip(prompts_kept, scanned.shards, strict=True)
+        ]
+        texts = [sum(chunk.samples for chunk in shard) for shard in scanned.shards]
+        similar = similar_in_shards(
+            both, texts, leak_views(shadow), limits.leak_ngram, limits.leak_sim, scanned.workers
+        )
         checks.append(_check("leak_similar", similar.count, "==", 0))
         checks.append(_check("leak_source_ids", len(scanned.from_shadow), "==", 0))
         figures["leak"] = _leak_figures(similar, scanned, shadow)
@@ -182,7 +191,8 @@ def _sidecar_checks(scanned: PoolScan, meta: PoolMeta, rebuilt: list[int]) -> li
     ]
 
 
-def _duplicate_figures(duplicates: NearDuplicates, ids: list[str]) -> dict[str, Any]:
+def _duplicate_figures(duplicates: NearDuplicates, scanned: PoolScan) -> dict[str, Any]:
+    ids = scanned.ids(place for pair in duplicates.examples for place in pair)
     return {
         "exact": duplicates.exact,
         "near": duplicates.count - duplicates.exact,
@@ -195,6 +205,7 @@ def _length_figures(scanned: PoolScan, limits: PoolThresholds) -> dict[str, Any]
     lengths = scanned.lengths
     p10, p50, p90 = np.percentile(lengths, [10, 50, 90]).tolist()
     outside = np.flatnonzero((lengths < limits.min_len) | (lengths > limits.max_len))
+    examples = scanned.ids(outside[:EXAMPLES].tolist())
     return {
         "min": int(lengths.min()),
         "p10": p10,
@@ -202,14 +213,15 @@ def _length_figures(scanned: PoolScan, limits: PoolThresholds) -> dict[str, Any]
         "p90": p90,
         "max": int(lengths.max()),
         "outside": len(outside),
-        "examples": [scanned.ids[number] for number in outside[:EXAMPLES]],
+        "examples": list(examples.values()),
     }
 
 
 def _leak_figures(similar: SimilarSamples, scanned: PoolScan, shadow: list[Sample]) -> dict[str, Any]:
+    ids = scanned.ids(one.pool for one in similar.examples)
     return {
         "similar": [
-            {"pool": scanned.ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
+            {"pool": ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
             for one in similar.examples
         ],
         "same_source": scanned.from_shadow[:EXAMPLES],
