@@ -145,11 +145,11 @@ def joined(cluster: str) -> Iterator[Any]:
     own: dict[str, Any] = {"num_cpus": usable_cores(most=256), "include_dashboard": False} if cluster == "local" else {}
     try:
         ray.init(address=cluster, log_to_driver=False, logging_level="ERROR", **own)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except Exception as error:  # Ray raises no class of its own here
         raise BadInput(
-            f"cannot join the Ray cluster ({str(error).splitlines()[0]})",
+            f"cannot start or join the Ray cluster ({str(error).splitlines()[0]})",
             where=f"--cluster {cluster}",
-            remedy="start it with `ray start --head`, or use --cluster local",
+            remedy="start one with `ray start --head`, or use --cluster local on a machine that is not overloaded",
         ) from None
     try:
         yield ray
