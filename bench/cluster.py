@@ -179,7 +179,7 @@ def scoring(console: Console, seconds: float) -> bool:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         try:
-            ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+            ray.init(address=nodes.address, log_to_driver=False, logging_level=40)
             run = ray.remote(num_cpus=0.5, max_retries=2, scheduling_strategy="SPREAD")(score_part)
             runs = [run.remote(folder, name, url, part) for name, part in parts.items()]
             while len(notes(folder / "b/scores.jsonl")) < third:

@@ -10,6 +10,7 @@ function of its arguments only, so a call that is repeated gives the same result
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -144,7 +145,7 @@ def joined(cluster: str) -> Iterator[Any]:
         return
     own: dict[str, Any] = {"num_cpus": usable_cores(most=256), "include_dashboard": False} if cluster == "local" else {}
     try:
-        ray.init(address=cluster, log_to_driver=False, logging_level="ERROR", **own)
+        ray.init(address=cluster, log_to_driver=False, logging_level=logging.ERROR, **own)
     except Exception as error:  # Ray raises no class of its own here
         raise BadInput(
             f"cannot start or join the Ray cluster ({str(error).splitlines()[0]})",

@@ -112,7 +112,10 @@ def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers,
     counts = np.zeros(2**width, dtype=np.int64)
     for buckets, times in workers.map(_count_buckets, ((n, width, *streams) for streams in shards)):
         counts[buckets] += times
-    return np.minimum(np.ceil(np.log2(np.maximum(counts, 1))), 2**_RARITY_BITS - 1).astype(np.uint8)
+    powers: NDArray[np.uint8] = np.minimum(np.ceil(np.log2(np.maximum(counts, 1))), 2**_RARITY_BITS - 1).astype(
+        np.uint8
+    )
+    return powers
 
 
 def _count_buckets(n: int, width: int, *streams: TokenStream) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
