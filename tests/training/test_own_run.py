@@ -75,6 +75,7 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate) -> Non
     broken = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "rollout_len=100000")
     assert broken.code == 2
     assert "one step failed: " in broken.err
+    assert broken.err.count("What to do: ") == 1
 
 
 @pytest.mark.parametrize(
