@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..config.profile import Thresholds
-from ..core.paths import LOGS
+from ..core.paths import LOGS, certified_id
 from ..loop.runner import typed
 from ..pages.rc1_report import RC1_PAGE
 from ..pages.render import LABELS
@@ -56,6 +56,7 @@ def result_part(board: Board) -> Markup:
         colours=[one.colour for one in lights],
         stages=stages,
         figures=HOME_FIGURES,
+        run=certified_id(),
         report=RC1_PAGE.as_posix() if is_inside(board.run("").root, RC1_PAGE.as_posix()) else "",
     )
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from ..core.errors import BadInput
+from ..core.paths import certified_id
 from ..runtime.language import in_language as both
 from . import options, parse, show
 from .stage_table import stage_view
@@ -139,7 +140,8 @@ def status(profile: options.Profile = None, as_json: options.Json = False) -> No
     found = loop.lights()
     if as_json:
         english, chinese = loop.next_step(found)
-        show.print_json({"profile": loop.profile.name, "lights": found, "next": english, "next_zh": chinese})
+        known = {"profile": loop.profile.name, "run": certified_id(), "lights": found}
+        show.print_json({**known, "next": english, "next_zh": chinese})
     else:
         _print_lights(found, loop)
     if any(light.colour not in ("green", "amber") for light in found):
@@ -209,6 +211,10 @@ def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
         why = both(light.why, LABELS["stage_why"].get(light.why, ("", waits))[1])
         title = both(light.title, light.title_zh) + (f" ({why})" if why else "")
         show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
+    if run := certified_id():
+        show.say(
+            both(f"run: {run} (report, verify and package are about it)", f"运行：{run}（报告、核验与复现包针对它）")
+        )
     show.say(f"-> {both(*loop.next_step(found))}")
 
 

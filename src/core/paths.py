@@ -158,6 +158,14 @@ def certified_run() -> Path:
     return run_of(GATED_CHECKPOINTS if has_gated_run() else LATEST_RUN)
 
 
+def certified_id() -> str:
+    """Id of the run that reports are about; empty where there is none, and in an unpacked package."""
+    try:
+        return certified_run().name
+    except BadInput:
+        return ""
+
+
 def open_run(run: Path, checkpoints: Path) -> None:
     """Makes the folders of a run and points the links to it. `checkpoints`: the name for checkpoints of its kind."""
     for folder in (*RUN_FOLDERS, checkpoints, REPORTS):
