@@ -210,6 +210,7 @@ class _LiveRun:
         scoring = self._session.settings.scoring
         at_once = MOST_REQUESTS // scoring.votes.k if self._job.batch_api else scoring.limits.concurrency_max
         running: set[asyncio.Task[ScoringEntry]] = set()
+        ended: set[asyncio.Task[ScoringEntry]] = set()
         try:
             while True:
                 while self._waiting and not self.outage and len(running) < at_once and budget.allows(len(running)):
@@ -226,7 +227,8 @@ class _LiveRun:
         finally:
             for task in running:
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            # Those that ended too: all samples of a batch end with the same error, and one of them has reported it.
+            await asyncio.gather(*running, *ended, return_exceptions=True)
 
     def _add(self, entry: ScoringEntry) -> None:
         self._file.add(score_of(entry, self._session.settings.scoring.votes))

@@ -106,8 +106,8 @@ class BatchServer:
         found = self.batches[batch]
         self._looks[batch] += 1
         lines = [json.loads(line) for line in self.files[found["input_file_id"]].splitlines()]
-        found["request_counts"] = {"total": len(lines), "completed": 0, "failed": 0}
         if found["status"] in ("validating", "in_progress"):
+            found["request_counts"] = {"total": len(lines), "completed": 0, "failed": 0}
             found["status"] = "in_progress"
             if self._looks[batch] > self.open_looks:
                 self._finish(batch, found, lines)
@@ -135,6 +135,7 @@ class BatchServer:
                 out.append(self._reply(batch, place, line, fate))
                 if fate == "twice":
                     out.append(self._reply(batch, place, {**line, "body": {**line["body"], "seed": 2}}, "second"))
+        found["request_counts"] |= {"completed": len(lines) - len(errors), "failed": len(errors)}
         if self.stranger:
             out.append({**out[0], "custom_id": "nobody"})
         for name, made in (("output_file_id", out), ("error_file_id", errors)):

@@ -57,7 +57,7 @@ PARAMETERS: dict[tuple[str, str], dict[str, Any]] = {
     ("anthropic", "claude-opus-4-7"): {"max_tokens": 4096},
     ("anthropic", "claude-sonnet-5"): {"max_tokens": 4096},
     ("qwen", "qwen-plus"): {
-        "temperature": 0.7, "max_tokens": 1024, "response_format": OBJECT, "enable_thinking": False,
+        "temperature": 0.7, "max_completion_tokens": 1024, "response_format": OBJECT, "enable_thinking": False,
     },
     ("zhipu", "glm-4.6"): {"temperature": 0.7, "max_tokens": 1024, "response_format": OBJECT, **NO_THOUGHTS},
     ("zhipu", "glm-5.2"): {"temperature": 0.7, "max_tokens": 1024, "response_format": OBJECT, **NO_THOUGHTS},
