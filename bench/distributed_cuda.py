@@ -80,11 +80,11 @@ def work(given: argparse.Namespace) -> None:
                 return leave()
             getattr(engine, call)(*arguments)
     results, moved = [], {}
-    start = {name: weight.cpu().clone() for name, weight in engine.policy_weights().items()}
+    start = {name: weight.cpu().clone() for name, weight in engine.state()["weights"].items()}
     for step in range(STEPS):
         results.append(engine.take_step())
         if step in (0, STEPS - 1):
-            now = {name: weight.cpu().clone() for name, weight in engine.policy_weights().items()}
+            now = {name: weight.cpu().clone() for name, weight in engine.state()["weights"].items()}
             moved[step] = {name: now[name] - start[name] for name in now}
     leave()
     torch.save(

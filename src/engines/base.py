@@ -146,7 +146,7 @@ class BaseEngine(ABC):
             "sampler": self.job.sampler.state_dict(),
             "strategy": self.job.strategy.state_dict(),
             "guard": self.guard.state_dict(),
-            "machine": machine(),
+            "machine": self._machine(),
         }
         return full_on_first({**state, **self._extra_state()})
 
@@ -167,12 +167,19 @@ class BaseEngine(ABC):
         self.job.strategy.load_state_dict(state["strategy"])
         self.guard.load_state_dict(state["guard"])
         self._after_load(state)
-        if (there := state["machine"]) != (here := machine()):
+        if (there := state["machine"]) != (here := self._machine()):
             _log.warning("%s was saved with %s; with %s the run is not the same bit by bit", folder, there, here)
 
+    def _machine(self) -> dict[str, Any]:
+        return {**machine(), "ranks": self.ranks.world} if self.ranks.distributed else machine()
+
     def save_model(self, folder: Path) -> None:
-        save_policy(self.policy, self.job.model, folder)
+        save_policy(self.policy, self.job.model, folder, self.sharded_weights())
         write_serving(folder, self.job.model, self.job.rollout.tools)
+
+    def sharded_weights(self) -> dict[str, Tensor] | None:
+        """The whole weights of a policy that is sharded over ranks, on rank 0; None if it is not."""
+        return None
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
         load_weights(self.learner, state["weights"], where)
@@ -301,5 +308,4 @@ def machine() -> dict[str, Any]:
         "torch": str(torch.__version__),
         "threads": torch.get_num_threads(),
         "cpu": torch.backends.cpu.get_cpu_capability(),
-        **({"ranks": ranks().world} if ranks().distributed else {}),
     }

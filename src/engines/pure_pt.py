@@ -21,7 +21,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -62,7 +61,6 @@ from .models import (
     is_adapted,
     load_policy,
     recompute_layers,
-    save_policy,
 )
 from .packed import Entropy, Learner, Scored, Stream, backward, hidden_before, pack, score_tokens
 from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
@@ -338,12 +336,10 @@ class PurePT(BaseEngine):
         if self.is_sharded:
             refresh(self.policy, self.learner.policy)
 
-    def save_model(self, folder: Path) -> None:
-        save_policy(self.policy, self.job.model, folder, self.policy_weights() if self.is_sharded else None)
-
-    def policy_weights(self) -> dict[str, Tensor]:
-        """The whole weights of a sharded policy, on rank 0."""
-        self.ranks.announce("policy_weights")
+    def sharded_weights(self) -> dict[str, Tensor] | None:
+        if not self.is_sharded:
+            return None
+        self.ranks.announce("sharded_weights")
         weights: dict[str, Tensor] = full_on_first(trained_weights(self.learner.policy))
         return weights
 

@@ -56,7 +56,7 @@ def assert_agree(found: dict[str, Any], alone: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "method", "ranks", "warm_steps"),
-    [("ppo", "full", (1, 4), 0), ("grpo", "lora", (2,), 0), ("dpo", "full", (2,), 2)],
+    [("ppo", "full", (1, 2), 0), ("grpo", "lora", (2,), 0), ("dpo", "full", (2,), 2)],
 )
 def test_ranks_agree_with_one_process(
     fork_server: ForkServer,
