@@ -70,13 +70,12 @@ def test_a_pool_with_one_template_fails_on_distinct2(honest: Honest, tmp_path: P
     assert {"distinct2", "roles", "styles"} <= failed(judge(pool, honest.shadow))
 
 
-@pytest.mark.parametrize("vague", ["some", "that one"])
 @poison("pool/shortcut_auc")
-def test_vague_words_for_hidden_spans_fail_on_shortcut(honest: Honest, tmp_path: Path, vague: str) -> None:
+def test_vague_words_for_hidden_spans_fail_on_shortcut(honest: Honest, tmp_path: Path) -> None:
     def mark(sample: Sample) -> Sample:
         if not sample.needs_clarification:
             return sample
-        prompt = f"{sample.prompt} ({vague})"
+        prompt = f"{sample.prompt} (some)"
         return replace(sample, prompt=prompt, dialogue=(replace(sample.dialogue[0], text=prompt), *sample.dialogue[1:]))
 
     pool = forge(honest, tmp_path, lambda samples: [mark(sample) for sample in samples])
