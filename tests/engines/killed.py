@@ -20,6 +20,7 @@ import transformers
 
 from src.checkpoint.store import CheckpointStore, Write
 from src.cli import main
+from src.pages import render
 from tests import disk_faults
 from tests.training.tiny_run import make_model_and_data, write_config
 
@@ -34,10 +35,13 @@ def warm() -> None:
         "callbacks.eval_shadow",
         "callbacks.logging",
         "engines.pure_pt",
+        "pages.results",
         "training.run",
         "training.sampler",
     ):
         importlib.import_module(f"src.{name}")
+    for name in ("base.html", "trial.html"):  # compiled once, at the first use
+        render._static_pages().get_template(name)
     torch.set_num_threads(1)
     shape = transformers.Qwen3Config(
         vocab_size=8, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, head_dim=8
@@ -66,7 +70,8 @@ def furnish(folder: str, steps: int, every_steps: int) -> int:
     (place / "weights.json").write_text(json.dumps({"weights": WEIGHTS}))
     write_config(
         place,
-        batch_size=16,
+        batch_size=8,
+        rollout={"max_turns": 2, "max_tokens": 400, "slots": 8},
         reward={"weights": "weights.json", "dimensions": 1.0},
         steps=steps,
         checkpoint={"every_steps": every_steps, "keep": 2},
