@@ -40,7 +40,7 @@ def smollm2() -> tuple[Any, Any]:
     return model.eval(), read_tokenizer(GGUFReader(path))
 
 
-@pytest.mark.parametrize("kind", ["f16", "q8_0", "q4_k_m"])
+@pytest.mark.parametrize("kind", ["f16", "q8_0"])
 def test_the_exported_file_says_what_pytorch_says(tmp_path: Path, smollm2: tuple[Any, Any], kind: Any) -> None:
     model, tokenizer = smollm2
     path = tmp_path / "smollm2.gguf"
@@ -53,7 +53,6 @@ def test_the_exported_file_says_what_pytorch_says(tmp_path: Path, smollm2: tuple
         found = agreement(llama, model, prompts)
     assert found.prompts == 50
     assert found.tokens > 1000
-    print(kind, path.stat().st_size, found.tokens, found.same_share, found.until_first_share)
-    assert found.same_share >= SAME["q8_0" if kind == "f16" else kind]
+    assert found.same_share >= SAME["q8_0"]
     if kind == "f16":
         assert wide_gaps(found) == []
