@@ -1,4 +1,4 @@
-"""Fault injection: cuts the power, fills the disk or breaks it at any operation of `runtime.disk`, counted from 1."""
+"""Fault injection: cuts the power, fills the disk or breaks it at any operation of `core.disk`, counted from 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NoReturn
 
-from src.runtime.disk import Disk, disk
+from src.core.disk import Disk, disk
 
 Kind = Literal["kill before", "kill amid", "kill after", "power cut", "names only", "disk full", "disk broken"]
 KILLS: tuple[Kind, ...] = ("kill before", "kill amid", "power cut", "names only")
@@ -61,7 +61,12 @@ class Faulty:
         self._step(lambda: self.real.truncate(file, size), frees=True)
 
     def sync_file(self, file: int) -> None:
-        self._step(lambda: self.real.sync_file(file))
+        def really() -> None:
+            self.real.sync_file(file)
+            if self.durable:
+                self.durable.sync(Path(os.readlink(f"/proc/self/fd/{file}")))
+
+        self._step(really)
         self.unsynced = [step for step in self.unsynced if step[0] != file]
 
     def sync(self, path: Path) -> None:

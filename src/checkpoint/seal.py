@@ -15,10 +15,11 @@ import msgspec
 
 from askgate_env.types import Record
 
+from ..core.disk import disk
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file
 from ..core.paths import FINAL_MODEL
-from ..runtime.disk import disk, read_blocks, sync_tree, write_file
+from ..runtime.disk import read_blocks, sync_tree, write_file
 
 MANIFEST = "manifest.json"
 COMPLETE = "COMPLETE"

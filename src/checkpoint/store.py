@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..core.defaults import RESUME
+from ..core.disk import disk
 from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
-from ..runtime.disk import disk, explain_disk_errors, make_path, remove_tree
+from ..runtime.disk import explain_disk_errors, make_path, remove_tree
 from ..runtime.lock import lock_folder
 from .seal import MANIFEST, Damaged, FileEntry, Seal, copy_sealed, read_seal, seal, verify
 

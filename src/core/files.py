@@ -5,21 +5,23 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
+from io import BufferedWriter, FileIO
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any
 
 import msgspec
 
 import askgate_env
 
+from .disk import disk
 from .errors import BadInput
 
 _RANDOM_CHARACTERS = 8
-"""Random characters at the end of a temporary name (`tempfile`)."""
+"""Random characters at the end of a temporary name."""
 _DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 """Another path on the same disk would not help, so the caller explains these (`runtime.disk`)."""
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -187,35 +189,45 @@ def atomic_files() -> Iterator[Start]:
         for handle, _ in begun:
             _complete(handle)
         for handle, target in begun:
-            os.replace(handle.name, target)
+            disk.rename(Path(handle.name), target)
+        for folder in dict.fromkeys(target.parent for _, target in begun):
+            disk.sync(folder)  # else a power cut could take the new name back
     except BaseException:
         for handle, _ in begun:
             with suppress(OSError):
                 handle.close()
-            Path(handle.name).unlink(missing_ok=True)
+            with suppress(OSError):
+                disk.remove(Path(handle.name))
         raise
+
+
+class _DiskFile(FileIO):
+    """An unfinished file whose bytes go through `disk`."""
+
+    def write(self, data: Any) -> int:
+        disk.write(self.fileno(), data)
+        return memoryview(data).nbytes
 
 
 def _temporary(path: Path, target: Path) -> IO[bytes]:
     if target.is_dir():
         raise BadInput("is a folder", where=str(path), remedy="name a file")
+    name = target.with_name(f".{target.name}.{token_hex(_RANDOM_CHARACTERS // 2)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        return tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False)
+        file = _DiskFile(disk.create(name), "wb")
     except OSError as error:
         if error.errno in _DISK_FAULTS:
             raise
         raise BadInput(f"cannot write here ({error.strerror})", where=str(path), remedy="choose another path") from None
+    file.name = str(name)
+    return BufferedWriter(file)
 
 
 def _complete(handle: IO[bytes]) -> None:
     with handle:
         handle.flush()
-        os.fsync(handle.fileno())
-    # mkstemp makes files that only the owner can read; an output is an ordinary file.
-    umask = os.umask(0)
-    os.umask(umask)
-    os.chmod(handle.name, 0o666 & ~umask)
+        disk.sync_file(handle.fileno())
 
 
 def sweep(path: Path) -> None:

@@ -22,9 +22,10 @@ import msgspec
 
 from askgate_env.types import Record
 
+from ..core.disk import disk
 from ..core.errors import BadInput
 from ..core.jsonl import MAX_LINE_BYTES
-from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 from .types import CallEntry, Entry, RepairEntry, ScoringEntry
 

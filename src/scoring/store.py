@@ -23,8 +23,9 @@ import msgspec
 
 from askgate_env.types import Record
 
+from ..core.disk import disk
 from ..core.errors import BadInput
-from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import POLL_SECONDS, NamedLocks
 from .types import Ask, CallFailed, Reply, printable
 from .votes import YES_NO, BadReply, parse_answers, parse_scores, without_thought

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from src.checkpoint.store import CheckpointStore
+from src.core.disk import Disk, disk
 from src.core.errors import BadInput
-from src.runtime.disk import Disk, disk, write_file
+from src.runtime.disk import write_file
 from tests import disk_faults
 
 KEEP = 2

@@ -15,9 +15,9 @@ import pytest
 
 from src.checkpoint.seal import verify
 from src.checkpoint.store import CheckpointStore
+from src.core.disk import Disk
 from src.core.errors import BadInput
 from src.runtime import disk as durable
-from src.runtime.disk import Disk
 from tests.checkpoint.lookup import damaged_in, newest_in
 
 LOCAL = {"gated": False, "profile": "local"}

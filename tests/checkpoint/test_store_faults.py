@@ -13,8 +13,8 @@ import pytest
 
 from src.checkpoint.seal import verify
 from src.checkpoint.store import CheckpointFolder, CheckpointStore
+from src.core.disk import Disk
 from src.core.errors import BadInput
-from src.runtime.disk import Disk
 from tests import disk_faults
 from tests.checkpoint.lookup import damaged_in, newest_in
 from tests.checkpoint.saves import KEEP, assert_content, resume, save, writer
