@@ -45,7 +45,7 @@ class Faulty:
 
     def create(self, path: Path) -> int:
         made: list[int] = []
-        self._step(lambda: made.append(self.real.create(path)))
+        self._step(lambda: made.append(self.real.create(path)), refusal=lambda kind: _system_error(kind, path))
         return made[0]
 
     def write(self, file: int, data: bytes | memoryview) -> None:
@@ -130,9 +130,10 @@ class Faulty:
             self.durable.cut(names=self.kind == "names only")
 
 
-def _system_error(kind: Kind) -> OSError:
+def _system_error(kind: Kind, path: Path | None = None) -> OSError:
+    """The system names the file that it cannot open, and none that is open already."""
     code = errno.ENOSPC if kind == "disk full" else errno.EIO
-    return OSError(code, os.strerror(code))
+    return OSError(code, os.strerror(code), path and str(path))
 
 
 def _sqlite_error(kind: Kind) -> sqlite3.Error:

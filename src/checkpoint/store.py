@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..core.defaults import RESUME
-from ..core.disk import disk
+from ..core.disk import disk, make_path
 from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
-from ..runtime.disk import explain_disk_errors, make_path, remove_tree
+from ..runtime.disk import explain_disk_errors, remove_tree
 from ..runtime.lock import lock_folder
 from .seal import MANIFEST, Damaged, FileEntry, Seal, copy_sealed, read_seal, seal, verify
 
@@ -95,8 +95,13 @@ class CheckpointFolder:
             raise Damaged(f"{MANIFEST} is of step {found.step}")
         return Checkpoint(step, self.folder(step), found.marks, found.files)
 
-    def place(self, name: str, fill: Write, step: int, marks: Mapping[str, Any]) -> Path:
-        """Makes or replaces a sealed folder of that name, filled by `fill`. After an error it is as it was before."""
+    def place(
+        self, name: str, fill: Write, step: int, marks: Mapping[str, Any], sealed: Write = lambda folder: None
+    ) -> Path:
+        """Makes or replaces a sealed folder of that name, filled by `fill`. After an error it is as it was before.
+
+        `sealed` is given the folder before it gets its name.
+        """
         target, new = self.path / name, self.path / f"{_SAVING}{name}"
         try:
             with explain_disk_errors(target):
@@ -105,6 +110,7 @@ class CheckpointFolder:
                 disk.make_folder(new)
                 fill(new)
                 made = seal(new, step, marks)
+                sealed(new)
                 if not _is_same(target, made):
                     if target.is_dir():
                         disk.rename(target, self.path / f"{_REPLACED}{name}")
@@ -202,12 +208,21 @@ def newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFo
 
 
 class CheckpointStore:
-    """The checkpoints of a run in progress, and their mirror. A second run on the same folder is refused."""
+    """The checkpoints of a run in progress, and their mirror. A second run on the same folder is refused.
 
-    def __init__(self, root: Path, mirror: Path | None, keep: int) -> None:
+    `record` is given each checkpoint when it is sealed, before a later run can find it.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        mirror: Path | None,
+        keep: int,
+        record: Callable[[int, Path], None] = lambda step, folder: None,
+    ) -> None:
         if keep < 1:
             raise ValueError("a store keeps at least one checkpoint")
-        self.root, self.keep = root, keep
+        self.root, self.keep, self._record = root, keep, record
         self.breached: set[int] = set()
         """Steps whose weights breached `kl_alert`. Known one step after they were saved, so not among their marks."""
         self._own = CheckpointFolder(root)
@@ -243,7 +258,7 @@ class CheckpointStore:
         if last is not None and step <= last:
             what = f"holds step {last} already, and steps only increase; this is step {step}"
             raise BadInput(what, where=str(self.root), remedy=_RESUME_OR_MOVE)
-        path = self._own.place(step_name(step), write, step, marks)
+        path = self._own.place(step_name(step), write, step, marks, partial(self._record, step))
         self._own.point(step)
         self._prune(self._own)
 

@@ -94,6 +94,7 @@ GROUPS = {
             loop.rc1,
             release.report,
             train.sign_off,
+            train.anchor,
             release.package,
             release.reproduce,
             release.push,

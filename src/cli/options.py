@@ -97,6 +97,9 @@ Profile = Annotated[
     ProfileName | None,
     Option(help="Profile of the loop. Default: the one that ran in this folder, or quickstart if none did."),
 ]
+TsaRoot = Annotated[
+    str, Option(help="SHA-256 of the root certificate below which `askgate anchor` had the run certified.")
+]
 GateProfile = Annotated[
     ProfileName | None,
     Option(

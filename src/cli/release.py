@@ -180,6 +180,7 @@ def reproduce(
         Option("--public-key", help="Public key of whoever made the package; other signatures are refused."),
     ] = None,
     owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
+    tsa_root: options.TsaRoot = "",
 ) -> None:
     """Verify a package, or repeat its training. Names the first file that does not match."""
     if not (verify or rerun):
@@ -187,7 +188,7 @@ def reproduce(
     from ..release.reproduce import pages_not_compared
     from ..release.reproduce import reproduce as check
 
-    facts = check(packed, show.say, public_key, rerun, allow_class or (), owner_key)
+    facts = check(packed, show.say, public_key, rerun, allow_class or (), owner_key, tsa_root)
     again = ", and trained again with the same weights" if rerun else ""
     pages = " except for its pages: another version of AskGate made them" if pages_not_compared(facts) else ""
     show.say(f"VERIFIED{pages}: {packed}{again}")

@@ -302,15 +302,27 @@ def verify(
     dialogues: Annotated[
         int | None, Option(min=1, help="Dialogues of each policy to repeat with --deep. A large number repeats all.")
     ] = None,
+    tsa_root: options.TsaRoot = "",
 ) -> None:
     """Verify the evidence of the rounds and the results of training. Names the first thing that does not match."""
     from ..gates.verify import verify as check
     from ..release.repeat_dialogues import DIALOGUES
     from ..release.verify_results import verify_results
 
-    rounds = check(deep, show.say, owner_key=owner_key)
+    rounds = check(deep, show.say, owner_key=owner_key, tsa_root=tsa_root)
     verify_results(deep, show.say, dialogues=dialogues or DIALOGUES)
     show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
+
+
+def anchor(
+    url: Annotated[str, Argument(metavar="URL", help="Address of a timestamp authority (RFC 3161).")],
+    root: Annotated[Path, Option(help="Root certificate of that authority (PEM).")],
+) -> None:
+    """Have a timestamp authority certify that the evidence exists now. Sends one hash, nothing else."""
+    from ..gates.anchor import ANCHORS, make_anchor
+
+    make_anchor(url, root, show.say)
+    show.say(f"wrote {ANCHORS}")
 
 
 def sign_off(

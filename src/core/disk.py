@@ -74,3 +74,15 @@ class Disk:
 
 
 disk = Disk()
+
+
+def make_path(folder: Path) -> None:
+    """Creates the folder and its missing parents, and syncs each parent."""
+    if not folder.is_dir():
+        make_path(folder.parent)
+        try:
+            disk.make_folder(folder)
+        except FileExistsError:
+            if not folder.is_dir():  # else another process was faster
+                raise
+        disk.sync(folder.parent)

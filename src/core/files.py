@@ -17,7 +17,7 @@ import msgspec
 
 import askgate_env
 
-from .disk import disk
+from .disk import disk, make_path
 from .errors import BadInput
 
 _RANDOM_CHARACTERS = 8
@@ -192,12 +192,14 @@ def atomic_files() -> Iterator[Start]:
             disk.rename(Path(handle.name), target)
         for folder in dict.fromkeys(target.parent for _, target in begun):
             disk.sync(folder)  # else a power cut could take the new name back
-    except BaseException:
+    except BaseException as error:
         for handle, _ in begun:
             with suppress(OSError):
                 handle.close()
             with suppress(OSError):
                 disk.remove(Path(handle.name))
+        if isinstance(error, OSError) and error.filename is None and begun:
+            error.filename = str(begun[-1][1])  # the system names no file that was open already
         raise
 
 
@@ -214,7 +216,7 @@ def _temporary(path: Path, target: Path) -> IO[bytes]:
         raise BadInput("is a folder", where=str(path), remedy="name a file")
     name = target.with_name(f".{target.name}.{token_hex(_RANDOM_CHARACTERS // 2)}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_path(target.parent)
         file = _DiskFile(disk.create(name), "wb")
     except OSError as error:
         if error.errno in _DISK_FAULTS:

@@ -152,11 +152,15 @@ def weaker_thresholds(profile: Profile) -> list[str]:
     # thresholds too.
     sizes = {"sizes": profile.sizes.model_dump(mode="json", include={"fresh", "ablation"})}
     votes = {"votes": scoring_of(profile).votes.model_dump(mode="json")}
-    return [
-        f"{key} is {value}, shipped {reference.get(key)}"
-        for key, value in dotted(profile.thresholds.model_dump(mode="json") | sizes | votes)
-        if _is_weaker(key, value, reference.get(key))
+    own = dict(dotted(profile.thresholds.model_dump(mode="json") | sizes | votes))
+    weaker = [
+        f"{key} is {own[key]}, shipped {reference.get(key)}"
+        for key in own
+        if _is_weaker(key, own[key], reference.get(key))
     ]
+    # A section that is empty requires nothing.
+    gone = [key for key in reference if key not in own and not key.startswith("old_weights.")]
+    return [*weaker, *(f"{key} is missing, shipped {reference[key]}" for key in gone)]
 
 
 def reference_thresholds(name: str) -> dict[str, Any]:

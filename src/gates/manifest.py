@@ -23,15 +23,16 @@ from askgate_env.types import Record
 from ..checkpoint.seal import final_seals
 from ..core import paths as run_paths
 from ..core.check import now
+from ..core.disk import make_path
 from ..core.errors import BadInput
-from ..core.files import atomic_write, fingerprint, sha256_file
+from ..core.files import atomic_write, fingerprint, sha256_file, sweep
 from ..core.jsonl import read_lines
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 
 MANIFEST = Path("reports/rc1/manifest.jsonl")
 START = "0" * 64
-Kind = Literal["run", "file", "ledger", "withdrawn"]
+Kind = Literal["run", "file", "ledger", "checkpoint", "withdrawn"]
 SLACK = timedelta(seconds=2)
 """A clock may jump this far when it is corrected; a larger jump means that it was set back."""
 _RESTORE = "put the manifest back as it was, or move reports/ away and run the stages and both rounds again"
@@ -44,7 +45,7 @@ class Entry(Record, frozen=True):
     path: str
     """Empty for `run`."""
     sha256: str
-    """Fingerprint of a file or folder; the head of a ledger's chain; the name of the run."""
+    """Fingerprint of a file or folder; the head of a ledger's chain; of a checkpoint its seal; the name of the run."""
     lines: int
     """Number of lines of a ledger when it was recorded."""
     at: str
@@ -79,6 +80,10 @@ class Manifest:
     def begin(self) -> None:
         """Gives the run a name if it has none yet."""
         self._append([])
+
+    def head_after(self, lines: int) -> str:
+        """Hash of the last of the first so many lines."""
+        return self.head if lines == len(self.entries) else self.entries[lines].before
 
     def newest(self) -> dict[str, Entry]:
         """The newest entry of every path, in the order in which each was last recorded."""
@@ -147,6 +152,13 @@ class Manifest:
     def record_ledger(self, path: Path, head: str, lines: int) -> None:
         self._append([("ledger", str(path), head, lines)])
 
+    def record_checkpoint(self, path: Path, seal: str) -> None:
+        """Records the SHA-256 of a checkpoint's seal. Later ones replace it, so `verify` does not look for it."""
+        self._append([("checkpoint", str(path), seal, 0)])
+
+    def has_checkpoint(self, seal: str) -> bool:
+        return any(entry.kind == "checkpoint" and entry.sha256 == seal for entry in self.entries)
+
     def withdraw(self, path: Path) -> None:
         """Records that a report no longer counts; its file has been removed."""
         held = self.newest().get(str(path))
@@ -182,8 +194,9 @@ class Manifest:
     def _append(self, made: Iterable[tuple[Kind, str, str, int]]) -> None:
         """Reads the file again, then appends. It is replaced as a whole: no crash leaves half a line."""
         with explain_disk_errors(self.path, RUN_AGAIN):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_path(self.path.parent)
             with write_lock(self.path):
+                sweep(self.path)
                 self.entries, self.head = [], START
                 old = self.path.read_bytes() if self.path.exists() else b""
                 if old:

@@ -22,6 +22,8 @@ from ..core.files import PACKAGE_FACTS, code_sha256, read_json
 from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..scoring.ledger import Head
+from .anchor import verify_anchors
+from .final_models import ended_early, sealed_ticket, verify_final_model
 from .gate import (
     GATES,
     INTEGRITY,
@@ -35,20 +37,7 @@ from .gate import (
 )
 from .manifest import Entry, Manifest
 from .sign_off import require_signature
-from .ticket import (
-    ENVELOPE,
-    REFUSAL,
-    ROUND1,
-    TICKET,
-    Fingerprints,
-    Round,
-    ended_early,
-    sealed_ticket,
-    verify_final_model,
-    verify_judge,
-    verify_ledger,
-    verify_report,
-)
+from .ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprints, Round, verify_judge, verify_ledger, verify_report
 
 if TYPE_CHECKING:
     from .ambers import Amber
@@ -62,16 +51,20 @@ PAGES = (".html", ".md", ".txt")
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
-def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_key: str = "") -> list[Round]:
+def verify(
+    deep: bool, tell: Callable[[str], None], signed: bool = True, owner_key: str = "", tsa_root: str = ""
+) -> list[Round]:
     """The verified reports of the rounds. Raises BadInput at the first thing that differs.
 
     `signed`: whether the owner's signature is required; not before signing. `owner_key`: fingerprint of the owner's
-    key, known from elsewhere; a ticket that this key did not sign is refused.
+    key, known from elsewhere; a ticket that this key did not sign is refused. `tsa_root`: the same of the root
+    certificate of a timestamp authority, which must have anchored the manifest.
     """
     manifest = Manifest()
     manifest.refuse_future()
     artifacts = manifest.newest()
     tell(f"manifest: {len(manifest.entries)} lines, run {manifest.run[:12]}")
+    verify_anchors(manifest, tell, tsa_root)
     sums = Fingerprints()
     removed = {run for name in artifacts if (run := run_folder(Path(name))) and not run.is_dir()}
     kept = [entry for entry in artifacts.values() if run_folder(Path(entry.path)) not in removed]
@@ -105,7 +98,7 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
         if ticket.code != code_sha256():
             tell("code: not the one that measured the rounds; training with it needs `askgate round --readmit`")
     if deep:
-        _measure_again(rounds, tell)
+        measure_again(rounds, tell)
     return rounds
 
 
@@ -164,8 +157,8 @@ def _ledgers(entries: Iterable[Entry]) -> dict[str, list[Head]]:
     return heads
 
 
-def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
-    """Measures the gates again and compares them with the reports."""
+def measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
+    """Measures the gates again, as far as files show them, and compares them with the reports."""
     with TemporaryDirectory() as folder:
         file_gates: dict[str, list[Finding]] = {}
         for report in rounds:

@@ -20,7 +20,7 @@ from .. import __version__
 from ..checkpoint.seal import FileEntry
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import fingerprint, sha256_file, shipped, write_json
+from ..core.files import code_sha256, fingerprint, sha256_file, shipped, write_json
 
 PASSED, FAILED = 0, 1
 """Exit codes of a stage that ended: its gate passed, or its gate failed."""
@@ -68,6 +68,8 @@ class StageRecord(Record, frozen=True):
     grown: dict[str, FileEntry] = msgspec.field(default_factory=dict)
     """Files that later stages append to, as they were when the stage ended."""
     ended: str = ""
+    askgate: str = ""
+    """SHA-256 of the code that ran it."""
 
 
 class State:
@@ -79,7 +81,8 @@ class State:
 
     def begin(self, stage: Stage) -> None:
         """Records that the stage was started."""
-        self._put(stage.name, StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), now()))
+        begun = StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), now(), askgate=code_sha256())
+        self._put(stage.name, begun)
 
     def end(self, stage: Stage, code: int) -> StageRecord:
         begun = self.entries[stage.name]
@@ -101,6 +104,8 @@ class State:
             return "its arguments changed"
         if entry.version != __version__:
             return f"it was run by version {entry.version}"
+        if entry.code == FAILED and entry.askgate != code_sha256():
+            return "it failed, and AskGate's code has changed since"
         return (
             _first_change(entry.inputs, stage.inputs)
             or _first_change(entry.outputs, stage.outputs)

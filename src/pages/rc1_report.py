@@ -34,19 +34,10 @@ from ..eval.compare import OUTCOMES, outcomes
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers
+from ..gates.final_models import ended_early, final_models
 from ..gates.gate import measured_file, round_context
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
-from ..gates.ticket import (
-    ENVELOPE,
-    REFUSAL,
-    ROUND1,
-    TICKET,
-    Fingerprint,
-    Round,
-    ended_early,
-    final_models,
-    read_round,
-)
+from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, read_round
 from ..gates.verify import verify
 from ..reward.shadow_run import ShadowPoint
 from .difficulty import BUCKET_BOUNDS, bucket_rows

@@ -11,6 +11,7 @@ for them; the function of llama.cpp that makes them is in its shared library, an
 from __future__ import annotations
 
 import ctypes
+import logging
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -26,10 +27,13 @@ from gguf.quants import quantize
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
+from ..checkpoint.seal import Damaged, read_seal
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
 from ..core.model_files import ADAPTER, find_model, may_be_on_hub, read_once
 from .gguf_tokenizer import vocabulary, write_vocabulary
+
+log = logging.getLogger(__name__)
 
 FAMILIES: Mapping[str, gguf.MODEL_ARCH] = {"qwen3": gguf.MODEL_ARCH.QWEN3, "llama": gguf.MODEL_ARCH.LLAMA}
 """By `model_type` in config.json."""
@@ -73,11 +77,25 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
     return model.eval()
 
 
+def _is_of_qlora(adapter: Path) -> bool:
+    """Whether the seal of the adapters says so. Adapters from elsewhere have none."""
+    try:
+        return read_seal(adapter).marks.get("config", {}).get("finetune", {}).get("method") == "qlora"
+    except Damaged:
+        return False
+
+
 def _merged(model: Any, adapter: Path) -> Any:
     from peft import PeftModel
 
     if not (adapter / ADAPTER).exists():
         raise BadInput(f"there is no {ADAPTER}", where=str(adapter), remedy="name a folder that PEFT has saved")
+    if _is_of_qlora(adapter):
+        log.warning(
+            "%s: trained on a base of 4 bits and merged into the base as it is stored, which rounds its weights less: "
+            "the merged model may say other words than the run that was measured; `askgate eval --model` measures it",
+            adapter,
+        )
     remedy = "name the base that they were trained on with --model"
     with _explained("the adapters do not fit the model", adapter, remedy):
         return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
@@ -95,7 +113,7 @@ def _explained(what: str, where: Path, remedy: str) -> Iterator[None]:
     """Turns the errors that a library raises for files it cannot use into BadInput."""
     try:
         yield
-    except (OSError, RuntimeError, ValueError, SafetensorError) as error:
+    except (OSError, RuntimeError, ValueError, KeyError, SafetensorError) as error:
         raise BadInput(f"{what} ({str(error).splitlines()[0]})", where=str(where), remedy=remedy) from error
 
 

@@ -22,7 +22,6 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
 
 from msgspec.structs import replace
 
@@ -48,9 +47,11 @@ from ..core.files import (
 from ..core.model_files import model_files, model_sha256
 from ..eval.trial import TrialReport
 from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
+from ..gates.anchor import ANCHORS
+from ..gates.final_models import final_models, trained_config, warm_start_of
 from ..gates.gate import PREFLIGHT
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
-from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round, trained_config, warm_start_of
+from ..gates.ticket import ENVELOPE, ROUND1, TICKET, read_round
 from ..gates.verify import verify
 from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, rc1_page
 from ..runtime.secrets import find_secret
@@ -127,7 +128,6 @@ def make_package(
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     signed = {one.name: one.signed for one in ambers(profile)}
     facts = PackageFacts(__version__, code_sha256(), Manifest().run, config.as_posix(), models, signed, this_machine())
-    sweep(out)
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
     made |= pages(profile, settings, report)
     files = {name: path for name, path in sorted(contents(config, settings, folders)) if name not in made}
@@ -143,8 +143,7 @@ def make_package(
             listed = Path(work) / SUMS
             listed.write_bytes(made[SUMS])
             made[SUMS_SIGNATURE], _ = sign_model(listed, key, password)
-    with atomic_write(out) as handle:
-        _write(handle, files, made)
+    write_package(out, files, made)
     tell(f"packed {len(files) + len(made)} files, {sum(path.stat().st_size for path in files.values()) / 1e6:.1f} MB")
     return out
 
@@ -196,7 +195,16 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
     run = paths.run_of(paths.GATED_CHECKPOINTS)
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
     held = [path for path in held if paths.run_folder(path) is None]  # those of the run have the names of their links
-    needed = [*held, MANIFEST, ROUND1, TICKET, ENVELOPE, *PREFLIGHT.glob("amber_*.json"), *config_files(config)]
+    needed = [
+        *held,
+        MANIFEST,
+        ANCHORS,
+        ROUND1,
+        TICKET,
+        ENVELOPE,
+        *PREFLIGHT.glob("amber_*.json"),
+        *config_files(config),
+    ]
     base = Path(settings.base_model)
     wanted = [*(base / file.name for file in model_files(shipped(base))), *map(Path, STORE)]
     for path in (*wanted, *needed, *models, *map(warm_start_of, models)):
@@ -240,9 +248,14 @@ def _sums(files: dict[str, Path], made: dict[str, bytes]) -> bytes:
     return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
 
 
-def _write(handle: IO[bytes], files: dict[str, Path], made: dict[str, bytes]) -> None:
-    """Writes files in order of their names, without owner and time, so that the bytes depend on the run only."""
+def write_package(out: Path, files: Mapping[str, Path], made: Mapping[str, bytes]) -> None:
+    """Writes files in order of their names, without owner and time, so that the bytes depend on the run only.
+
+    Removes first what a killed packing left there.
+    """
+    sweep(out)
     with (
+        atomic_write(out) as handle,
         gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):

@@ -45,7 +45,7 @@ from ..eval.ablation import profile_plan, side_config
 from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, ablation_figures
 from ..eval.trial import HEADLINE, TrialReport
 from ..gates.checks.penalty import read_pairs
-from ..gates.ticket import warm_start_of
+from ..gates.final_models import warm_start_of
 from ..training.data import held_out
 from ..training.results import derive, episode_files
 from ..utils.process_map import usable_cores

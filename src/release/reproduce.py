@@ -32,8 +32,10 @@ from ..core.files import code_sha256, real_path, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
+from ..gates.anchor import verify_anchors
+from ..gates.final_models import final_models, trained_config
 from ..gates.manifest import MANIFEST, Manifest
-from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round, trained_config
+from ..gates.ticket import REFUSAL, ROUND1, TICKET, read_round
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
 from ..pages.rc1_report import RC1_JSON
@@ -69,15 +71,19 @@ def reproduce(
     rerun: bool = False,
     classes: Sequence[str] = (),
     owner_key: str = "",
+    tsa_root: str = "",
 ) -> PackageFacts:
     """The description of the verified package. Raises BadInput that names the first file that does not match.
 
     `classes`: own classes that a rerun may build. `owner_key`: fingerprint of the key that must have signed the ticket.
+    `tsa_root`: that of the root certificate below which the manifest must have been anchored.
     """
     with unpacked(package) as folder:
         facts = check(folder, tell, public_key)
         with chdir(folder):
             refuse_other_owner(read_round(TICKET), owner_key)
+            if tsa_root:
+                verify_anchors(Manifest(), tell, tsa_root)
         if rerun:
             run_again(folder, facts, tell, classes)
     return facts

@@ -20,8 +20,9 @@ from ..core.files import fingerprint, forget_reads, json_bytes, real_path, sha25
 from ..core.paths import EFFECTIVE_CONFIG, EVALUATION, GATED_CHECKPOINTS, certified_run, evaluations, in_run
 from ..core.paths import final_models as final_folders
 from ..eval.trial import TrialReport
+from ..gates.final_models import final_models, sealed_ticket, settings_of, trained_config
 from ..gates.manifest import Manifest, newest_evaluation
-from ..gates.ticket import TICKET, final_models, sealed_ticket, settings_of, trained_config
+from ..gates.ticket import TICKET
 from ..training.results import curves, derive, outputs, verify_curves
 from .repeat_dialogues import DIALOGUES, repeat_dialogues
 

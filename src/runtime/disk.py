@@ -44,14 +44,6 @@ def read_blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-def make_path(folder: Path) -> None:
-    """Creates the folder and its missing parents, and syncs each parent."""
-    if not folder.is_dir():
-        make_path(folder.parent)
-        disk.make_folder(folder)
-        disk.sync(folder.parent)
-
-
 def sync_tree(folder: Path) -> None:
     """Syncs every file, then every folder from the inside out."""
     for entry in sorted(folder.iterdir()):
@@ -107,8 +99,8 @@ def explain_disk_errors(path: Path, again: str = RESUME_RUN, only_full: bool = F
     """Turns disk errors inside the block into `BadInput` with path and remedy. Other exceptions pass unchanged.
 
     `again` says how to continue once the disk works, and what is safe meanwhile. A block that touches more than one
-    path sets `only_full`: only a full disk is explained, with the file that the system names, because nobody could say
-    which path any other error is about.
+    path sets `only_full`: only a full disk is explained, and a broken one where the error names the file, because
+    nobody could say which path any other error is about.
     """
     try:
         yield
@@ -116,15 +108,15 @@ def explain_disk_errors(path: Path, again: str = RESUME_RUN, only_full: bool = F
         sqlite = isinstance(error, sqlite3.Error)
         code = _error_code(error)
         retry_after, remedies = (_SQLITE_RETRY_AFTER, _SQLITE_REMEDIES) if sqlite else (_RETRY_AFTER, _REMEDIES)
-        if retry_after.get(code) == _FULL or (code in retry_after and not only_full):
+        # The system names no file if it was open already.
+        named = error.filename if only_full and isinstance(error, OSError) else None
+        if retry_after.get(code) == _FULL or (code in retry_after and (named or not only_full)):
             remedy = f"{retry_after[code]}, then {again}"
         elif code in remedies and not only_full:
             remedy = remedies[code]
         else:
             raise
         what = str(error) if sqlite else os.strerror(code)
-        # The system names no file if it was open already.
-        named = error.filename if only_full and isinstance(error, OSError) else None
         raise BadInput(what, where=named if isinstance(named, str) else str(path), remedy=remedy) from error
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..core.disk import make_path
 from ..core.errors import BadInput
-from .disk import explain_disk_errors, make_path
+from .disk import explain_disk_errors
 
 POLL_SECONDS = 0.05
 TRIES = 5

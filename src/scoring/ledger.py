@@ -22,7 +22,7 @@ import msgspec
 
 from askgate_env.types import Record
 
-from ..core.disk import disk
+from ..core.disk import disk, make_path
 from ..core.errors import BadInput
 from ..core.jsonl import MAX_LINE_BYTES
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
@@ -110,7 +110,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         with explain_disk_errors(path, RUN_AGAIN):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_path(path.parent)
             with write_lock(path), _open(path) as file:
                 _repaired_end(file, path)
         verify(path)

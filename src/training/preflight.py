@@ -21,7 +21,7 @@ from ..core.model_files import may_be_on_hub, unreadable
 from ..engines.distributed import ranks
 from ..engines.job import TrainJob, require_whole_groups
 from ..engines.models import require_four_bits
-from ..gates.ticket import Admission
+from ..gates.admission import Admission
 from ..runtime.device import get_device, get_dtype, lora_targets, measure_speed, memory_gb
 from ..runtime.progress import TO_LOG, Reporter
 from .components import judge_settings, load_engine, make_callbacks, make_strategy, open_renderer, unstable_weights

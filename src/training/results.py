@@ -45,8 +45,9 @@ from ..core.paths import (
 from ..eval.metrics import LOGGED, figures, flat, mean_reward
 from ..eval.replay import Replay
 from ..eval.trial import POLICIES, SeedRun, TrialReport, stated_limits, trial_report
+from ..gates.final_models import FREE_WITH_A_TICKET
 from ..gates.manifest import Manifest
-from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
+from ..gates.ticket import TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
 from ..runtime.logs import StepLog
 from .data import held_out

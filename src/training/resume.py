@@ -28,8 +28,8 @@ from ..core.errors import BadInput
 from ..core.files import code_sha256, digests_read, json_bytes, sha256_file, sha256_read, shipped, write_json
 from ..core.paths import EFFECTIVE_CONFIG, RUNS, all_runs, final_models, run_of, seed_folder
 from ..core.user_class import own_class_digests
+from ..gates.admission import Admission
 from ..gates.manifest import Manifest
-from ..gates.ticket import Admission
 
 if TYPE_CHECKING:
     from ..engines.job import TrainJob
@@ -216,6 +216,13 @@ def require_read_as_sealed(checkpoint: Checkpoint) -> None:
         if digests_read(checkpoint.path / name) - {entry.sha256}:
             what = f"{name} changed between the check and the use"
             raise BadInput(what, where=str(checkpoint.path), remedy="nothing else may write there; start again")
+
+
+def require_recorded(checkpoint: Checkpoint, ready: Ready) -> None:
+    """Refuses a checkpoint that no gated run of this folder saved, whatever its marks say."""
+    if ready.admission and not Manifest().has_checkpoint(sha256_file(checkpoint.path / MANIFEST)):
+        what = "no gated run saved this checkpoint: its seal is not in the manifest of the evidence"
+        raise BadInput(what, where=str(checkpoint.path), remedy="move the run away and start a new one")
 
 
 def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> dict[str, Any]:

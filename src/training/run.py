@@ -26,6 +26,7 @@ from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
 from ..callbacks.logging import Logging, ProgressBar, Trackers
 from ..callbacks.reward_hacking_watch import Watch
+from ..checkpoint.seal import MANIFEST as SEAL
 from ..checkpoint.seal import Seal, final_seals
 from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
 from ..config.loader import naming_keys, write_effective
@@ -34,7 +35,7 @@ from ..core import paths
 from ..core.api import Callback, Engine, StepResult, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from ..core.files import atomic_write, json_bytes, sweep
+from ..core.files import atomic_write, json_bytes, sha256_file, sweep
 from ..data.pool.meta import read_meta
 from ..engines.base import machine
 from ..engines.distributed import END, leave, ranks
@@ -43,8 +44,10 @@ from ..engines.models import load_policy, load_trained
 from ..engines.sft import SftPlan
 from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
+from ..gates.admission import Admission, admit
 from ..gates.manifest import Manifest
-from ..gates.ticket import TICKET, Admission, admit
+from ..gates.ticket import ROUND1, TICKET, read_round
+from ..gates.verify import measure_again
 from ..reward.configured import make_reward
 from ..reward.live_share import LiveShare, RunJudge
 from ..runtime.device import prepare_device
@@ -74,10 +77,11 @@ def run_gated(
     reporter: Reporter = TO_LOG,
     warm_start_only: bool = False,
 ) -> TrialReport | None:
-    """A run behind the gates. The ticket is checked first, and no option skips that."""
+    """A run behind the gates. The ticket is checked and every gate measured again; no option skips that."""
     admission = admit(path, overrides)
     if resume_from is not None:
         require_gated_folder(resume_from)
+    measure_again([read_round(ROUND1), read_round(TICKET)], log.info)
     return run(path, resume_from is not None, admission, overrides, reporter, warm_start_only)
 
 
@@ -276,10 +280,16 @@ def _run_seed(
     config = ready.config
     run_folder = paths.run_of(config.checkpoint_root)
     own, *mirrors = (folder.path for folder in resumption.checkpoint_folders(config, seed, run_folder))
-    with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep) as store:
+
+    def record(step: int, folder: Path) -> None:
+        if ready.admission:
+            Manifest().record_checkpoint(own / paths.step_name(step), sha256_file(folder / SEAL))
+
+    with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep, record) as store:
         start = store.newest() if resume and store.last_step is not None else None
         if start:
             resumption.require_same_run(start, ready)
+            resumption.require_recorded(start, ready)
             resumption.log_changed_settings(start.marks, ready)
         else:
             store.require_new()
@@ -297,6 +307,7 @@ def _run_seed(
             resumption.require_same_sources(resumption.source_hashes(ready), seed_run.sources, ready.path, gated=True)
         for loaded in seed_run.rolled_back_to:
             resumption.require_read_as_sealed(loaded)
+            resumption.require_recorded(loaded, ready)
 
 
 def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:

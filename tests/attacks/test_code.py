@@ -16,11 +16,12 @@ from src.core import files, user_class
 from src.core.errors import BadInput
 from src.core.files import PACKAGE_FACTS, code_sha256, fingerprint, launchers_sha256
 from src.core.user_class import load_user_class, own_class_digests
-from src.gates import ticket
+from src.gates import admission, ticket
+from src.gates.admission import admit
 from src.gates.checks.config import config_findings
 from src.gates.manifest import Manifest
 from src.gates.rounds import round1_findings, run_round
-from src.gates.ticket import Round, admit
+from src.gates.ticket import Round
 from src.gates.verify import verify
 from tests.gates.run_folder import current_context, judging
 
@@ -100,18 +101,18 @@ def test_an_installed_class_does_not_take_the_place_of_a_measured_one(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = ticket_with_own_class()
-    ticket._refuse_other_classes(report)
+    admission._refuse_other_classes(report)
     Path("coach.py").rename("coach.py.txt")
     install(run / "elsewhere", monkeypatch, "class Coach:\n    planted = True\n")
     with pytest.raises(BadInput, match="another one would be loaded") as caught:
-        ticket._refuse_other_classes(report)
+        admission._refuse_other_classes(report)
     assert caught.value.where == "coach.py"
     (run / "elsewhere/coach.py").write_bytes(Path("coach.py.txt").read_bytes())
-    ticket._refuse_other_classes(report)
+    admission._refuse_other_classes(report)
 
 
 def test_a_ticket_of_other_code_trains_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ticket, "code_sha256", lambda: "0" * 64)
+    monkeypatch.setattr(admission, "code_sha256", lambda: "0" * 64)
     with pytest.raises(BadInput, match="code or templates have changed"):
         admit(CONFIG)
 
@@ -139,7 +140,7 @@ def test_an_update_while_a_round_measures_is_refused(run: Path, monkeypatch: pyt
 
 def test_an_edited_launcher_trains_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`train/ppo_runner.py` starts the training and is outside the package."""
-    monkeypatch.setattr(ticket, "launchers_sha256", lambda: "0" * 64)
+    monkeypatch.setattr(admission, "launchers_sha256", lambda: "0" * 64)
     with pytest.raises(BadInput, match="a Python file in train, scripts, ops or beside them has changed"):
         admit(CONFIG)
 

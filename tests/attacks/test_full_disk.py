@@ -13,7 +13,8 @@ import pytest
 
 from src.board import index
 from src.core import files
-from src.gates.ticket import ROUND1, admit
+from src.gates.admission import admit
+from src.gates.ticket import ROUND1
 from tests.conftest import Askgate, Outcome
 from tests.gates.run_folder import PROFILE, judging
 

@@ -10,9 +10,10 @@ import yaml
 from msgspec.structs import replace
 
 from src.core.errors import BadInput
+from src.gates.admission import admit
 from src.gates.anti_simulation import assert_not_simulated
 from src.gates.rounds import run_round
-from src.gates.ticket import REFUSAL, TICKET, admit, read_round, verify_judge
+from src.gates.ticket import REFUSAL, TICKET, read_round, verify_judge
 from src.gates.verify import verify as verify_evidence
 from src.scoring.ledger import Ledger, lines, verify
 from src.scoring.types import CallEntry

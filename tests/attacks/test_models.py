@@ -1,15 +1,18 @@
-"""Attacks on the models: plain `verify` looks at the base model and at the final weights."""
+"""Attacks on the models: plain `verify` looks at the base model, at the final weights and at their seals."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.core.errors import BadInput
+from src.gates.final_models import ended_early, verify_final_model
 from src.gates.verify import verify
+from src.release.verify_results import verify_results
 from tests.release.packing import MODEL, WARM_START, silent, trained
 
 
@@ -57,3 +60,40 @@ def test_verify_names_an_exchanged_base_model(run: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
     with pytest.raises(BadInput, match="is not the model that the rounds measured"):
         verify(False, silent)
+
+
+def test_a_model_of_settings_that_the_ticket_does_not_cover_is_refused(place: Path) -> None:
+    marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
+    for name in (MANIFEST, COMPLETE):
+        (MODEL / name).unlink()
+    seal(MODEL, step, marks | {"config": marks["config"] | {"shadow_set": "data/easy.jsonl"}})
+    with pytest.raises(BadInput, match=r"not trained with the settings of own\.yaml"):
+        verify_results(False, silent)
+
+
+def sealed_with(step: int, **changed: Any) -> None:
+    """The final model under another seal."""
+    marks = read_seal(MODEL).marks
+    for name in (MANIFEST, COMPLETE):
+        (MODEL / name).unlink()
+    seal(MODEL, step, marks | changed)
+
+
+def test_a_model_of_an_earlier_step_is_no_final_model(place: Path) -> None:
+    verify_final_model(MODEL)
+    sealed_with(2)
+    with pytest.raises(BadInput, match="is no final model: it is of step 2, and the config has 3 steps"):
+        verify_results(False, silent)
+
+
+@pytest.mark.parametrize("mark", ["stopped", "reward_hacking"])
+def test_a_model_of_a_run_that_was_stopped_is_no_final_model(place: Path, mark: str) -> None:
+    sealed_with(3, **{mark: "ask_spam is 0.71"})
+    with pytest.raises(BadInput, match=r"is of a run that was stopped after step 3: ask_spam is 0\.71"):
+        verify_results(False, silent)
+
+
+def test_an_own_engine_may_end_early_and_that_is_said(place: Path) -> None:
+    sealed_with(2, config=read_seal(MODEL).marks["config"] | {"engine": "coach:Coach"})
+    verify_final_model(MODEL)
+    assert ended_early(MODEL) == "it is of step 2, and the config has 3 steps"

@@ -20,9 +20,9 @@ from src.core.errors import BadInput
 from src.core.files import forget_reads, pinned, sha256_file, sha256_read
 from src.core.model_files import base_sha256
 from src.engines.models import load_policy
+from src.gates.admission import Admission
 from src.gates.checks.reward import weights_findings
 from src.gates.rounds import refuse_changed
-from src.gates.ticket import Admission
 from src.training import preflight as preparing
 from src.training import run as running
 from src.training.preflight import preflight

@@ -16,11 +16,12 @@ from src.config.loader import read_yaml
 from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.core.files import read_json, sha256_file, write_json
+from src.gates.admission import admit
 from src.gates.gate import PREFLIGHT, Finding
 from src.gates.manifest import MANIFEST, START, Manifest
 from src.gates.readmit import readmit
 from src.gates.rounds import run_round
-from src.gates.ticket import ROUND1, TICKET, Fingerprints, Round, admit, read_round, verify_judge, verify_report
+from src.gates.ticket import ROUND1, TICKET, Fingerprints, Round, read_round, verify_judge, verify_report
 from src.gates.verify import verify
 from src.pages.rc1_report import gather, rc1_page
 from tests.gates.run_folder import judging

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from src.checkpoint.store import CheckpointStore
+from src.checkpoint.seal import verify
+from src.checkpoint.store import CheckpointFolder, CheckpointStore
 from src.core.disk import Disk, disk
 from src.core.errors import BadInput
 from src.runtime.disk import write_file
 from tests import disk_faults
+from tests.checkpoint.lookup import damaged_in, newest_in
 
 KEEP = 2
 
@@ -39,6 +42,30 @@ def resume(top: Path) -> None:
     with CheckpointStore(top / "run", top / "mirror", KEEP) as store:
         found = store.newest()
         store.save(found.step + 1, writer(found.step + 1), {})
+
+
+def assert_recovers(top: Path, among: set[int]) -> int:
+    """All checkpoints are undamaged, opening the store removes half-written files, and the next save works."""
+    seen = newest_in(top / "run").step
+    assert not damaged_in(top / "run")
+    assert (top / "run" / "latest").resolve().name in {f"step_{step:05d}" for step in among}
+    for shelf in (CheckpointFolder(top / "run"), CheckpointFolder(top / "mirror")):
+        for step in shelf.steps():
+            verify(shelf.folder(step))
+    with CheckpointStore(top / "run", top / "mirror", KEEP) as store:
+        found = store.newest()
+        assert found.step == seen
+        assert found.step in among
+        assert_content(found.path, found.step)
+        assert os.readlink(top / "run" / "latest") == f"step_{found.step:05d}"
+        for folder in (top / "run", top / "mirror"):
+            assert [path.name for path in folder.glob(".*")] == [".lock"]
+            assert not list(folder.glob("damaged*"))
+        after = found.step + 1
+        path = store.save(after, writer(after), {})
+    assert newest_in(top / "run").path == path
+    assert_content(newest_in(top / "mirror").path, after)
+    return found.step
 
 
 def broken(folder: str, kind: disk_faults.Kind, at: int, step: int | None = None) -> int:

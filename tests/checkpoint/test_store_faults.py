@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from src.checkpoint.seal import verify
-from src.checkpoint.store import CheckpointFolder, CheckpointStore
+from src.checkpoint.store import CheckpointStore
 from src.core.disk import Disk
 from src.core.errors import BadInput
 from tests import disk_faults
-from tests.checkpoint.lookup import damaged_in, newest_in
-from tests.checkpoint.saves import KEEP, assert_content, resume, save, writer
+from tests.checkpoint.lookup import newest_in
+from tests.checkpoint.saves import KEEP, assert_content, assert_recovers, resume, save, writer
 from tests.disk_faults import ERRORS, KILLS, Kind
 from tests.fork_server import ForkServer
 
@@ -53,30 +53,6 @@ def each_operation(scene: Path) -> Iterator[tuple[int, Path]]:
         top = scene.with_name(f"at {at}")
         shutil.copytree(scene, top, symlinks=True)
         yield at, top
-
-
-def assert_recovers(top: Path, among: set[int]) -> int:
-    """All checkpoints are undamaged, opening the store removes half-written files, and the next save works."""
-    seen = newest_in(top / "run").step
-    assert not damaged_in(top / "run")
-    assert (top / "run" / "latest").resolve().name in {f"step_{step:05d}" for step in among}
-    for shelf in (CheckpointFolder(top / "run"), CheckpointFolder(top / "mirror")):
-        for step in shelf.steps():
-            verify(shelf.folder(step))
-    with CheckpointStore(top / "run", top / "mirror", KEEP) as store:
-        found = store.newest()
-        assert found.step == seen
-        assert found.step in among
-        assert_content(found.path, found.step)
-        assert os.readlink(top / "run" / "latest") == f"step_{found.step:05d}"
-        for folder in (top / "run", top / "mirror"):
-            assert [path.name for path in folder.glob(".*")] == [".lock"]
-            assert not list(folder.glob("damaged*"))
-        after = found.step + 1
-        path = store.save(after, writer(after), {})
-    assert newest_in(top / "run").path == path
-    assert_content(newest_in(top / "mirror").path, after)
-    return found.step
 
 
 @pytest.mark.parametrize("kind", KILLS)

@@ -14,7 +14,7 @@ import typer
 
 from src.cli.app import GROUPS, app, hyphens
 from src.config.train_config import TrainConfig
-from src.gates.ticket import FREE_WITH_A_TICKET
+from src.gates.final_models import FREE_WITH_A_TICKET
 from tests.conftest import Askgate
 
 ROOT = Path(__file__).resolve().parents[2]

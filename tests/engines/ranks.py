@@ -20,11 +20,11 @@ from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from src.checkpoint.store import CheckpointStore, Write
 from src.cli import main
 from src.config.train_config import FinetuneSection
+from src.core.disk import Disk, disk
 from src.engines import distributed
 from src.engines.job import WarmStart
 from src.engines.pure_pt import PurePT
 from src.engines.sft import SftPlan
-from src.runtime.disk import Disk, disk
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO

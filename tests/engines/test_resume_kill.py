@@ -8,7 +8,6 @@ import math
 import os
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -21,6 +20,7 @@ from tests.checkpoint.lookup import damaged_in, newest_in
 from tests.disk_faults import ERRORS, KILLS, Kind
 from tests.fork_server import ForkServer
 from tests.reproducible_metrics import reproducible_metrics
+from tests.waiting import wait_for_work
 
 RUN = Path("checkpoints/local")
 STEPS = 7
@@ -143,14 +143,14 @@ def kill_at_random(
     """Draws moments over the CPU time of the run, not the clock, so that a busy machine does not bunch them."""
     whole = copied(furnished, tmp_path / "whole")
     child = fork_server.start("train", whole)
-    all_work = watch(child, until=math.inf)
+    all_work = wait_for_work(child, until=math.inf)
     assert fork_server.wait(child) == 0, said(whole)
     random = Random(seed)
     killed = 0
     for moment in range(moments):
         place = copied(furnished, tmp_path / str(moment))
         child = fork_server.start("train", place)
-        watch(child, until=random.random() * all_work)
+        wait_for_work(child, until=random.random() * all_work)
         os.kill(child, signal.SIGKILL)
         code = fork_server.wait(child)
         assert code in (0, -signal.SIGKILL), said(place)
@@ -158,15 +158,6 @@ def kill_at_random(
         assert_ends_the_same(fork_server, place, unbroken)
         shutil.rmtree(place)
     assert killed > moments // 2, "too few were killed before they had ended"
-
-
-def watch(child: int, until: float) -> float:
-    """Waits until the process has used so many CPU seconds or has ended; returns the seconds used."""
-    while True:
-        worked = int(Path(f"/proc/{child}/schedstat").read_text().split()[0]) / 1e9
-        if worked >= until or Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-            return worked
-        time.sleep(0.001)
 
 
 def test_killed_at_three_random_moments(

@@ -239,22 +239,28 @@ def finished_run(factory: pytest.TempPathFactory) -> Path:
     folder = shared / "finished_run"
     with open(shared / "finished_run.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            making, here = shared / "finished_run_making", Path.cwd()
-            shutil.rmtree(making, ignore_errors=True)
-            making.mkdir()
-            os.chdir(making)
-            try:
-                with pytest.MonkeyPatch.context() as patch:
-                    share_results(patch, factory)
-                    build_run()
-                    small_thresholds_are_shipped(patch)
-                    first, second = both_rounds()
-            finally:
-                os.chdir(here)
-            assert first.passed, first.to_do
-            assert second.passed, second.to_do
-            making.rename(folder)
+        with pytest.MonkeyPatch.context() as patch:
+            share_results(patch, factory)
+            return finished_run_at(folder)
+
+
+def finished_run_at(folder: Path) -> Path:
+    """A run in which both rounds passed, in this folder; built unless it is there."""
+    if not folder.exists():
+        making, here = folder.with_name(f"{folder.name}_making"), Path.cwd()
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir()
+        os.chdir(making)
+        try:
+            build_run()
+            with pytest.MonkeyPatch.context() as patch:
+                small_thresholds_are_shipped(patch)
+                first, second = both_rounds()
+        finally:
+            os.chdir(here)
+        assert first.passed, first.to_do
+        assert second.passed, second.to_do
+        making.rename(folder)
     return folder
 
 

@@ -11,15 +11,16 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from src.checkpoint.seal import read_seal
+from src.checkpoint.seal import COMPLETE, read_seal, seal
+from src.checkpoint.seal import MANIFEST as SEAL
 from src.core.api import Stop
 from src.core.defaults import CODE, SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import code_sha256, sha256_file
 from src.core.model_files import model_sha256
 from src.core.paths import all_runs, evaluations, run_of
+from src.gates.admission import Admission
 from src.gates.manifest import MANIFEST, Manifest, newest_evaluation
-from src.gates.ticket import Admission
 from src.training.run import require_gated_folder
 from src.training.run import run as train
 from tests.training.tiny_run import make_model_and_data, write_config
@@ -300,6 +301,22 @@ def test_an_ungated_run_does_not_become_gated_by_resuming(folder: Path) -> None:
     longer = write_config(folder, steps=2)
     with pytest.raises(BadInput, match=r"profile|no gate has seen"):
         train(longer, True, admitted(longer))
+
+
+def test_a_checkpoint_that_was_sealed_anew_is_refused(folder: Path) -> None:
+    """Foreign weights under the marks of the gated run: they are a checkpoint, but none that the run saved."""
+    config = write_config(folder, steps=3)
+    train(config, False, admitted(config))
+    _break_off_after(2)
+    newest = Path("checkpoints/rc1/step_00002")
+    before = read_seal(newest)
+    for name in (SEAL, COMPLETE):
+        (newest / name).unlink()
+    weights = newest / "state.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
+    seal(newest, before.step, before.marks)
+    with pytest.raises(BadInput, match="no gated run saved this checkpoint"):
+        train(config, False, admitted(config))
 
 
 @pytest.mark.parametrize("key", ["config", "base_model", "seed_pool", SEED_POOL_FACTS, "shadow_set"])

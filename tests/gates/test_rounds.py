@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from src.core.errors import BadInput
+from src.gates.admission import admit
 from src.gates.gate import GATES
 from src.gates.manifest import Manifest
 from src.gates.rounds import run_round
-from src.gates.ticket import REFUSAL, ROUND1, TICKET, Round, admit, read_round
+from src.gates.ticket import REFUSAL, ROUND1, TICKET, Round, read_round
 from src.runtime.lock import lock_folder
 from tests.gates.run_folder import FRESH, PROFILE, judging
 

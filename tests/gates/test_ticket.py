@@ -17,8 +17,9 @@ from src.config.loader import load_train_config
 from src.core.defaults import CODE, SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.gates import manifest, ticket
-from src.gates.ticket import ROUND1, TICKET, admit
+from src.gates import admission, manifest
+from src.gates.admission import admit
+from src.gates.ticket import ROUND1, TICKET
 from tests.gates.run_folder import edit_profile
 from tests.poison.table import poison, twin
 
@@ -255,11 +256,11 @@ def test_no_flag_skips_the_ticket(run: Path) -> None:
 
 def test_a_config_exchanged_during_the_check_is_not_admitted_for(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured = admit(CONFIG).stands_on["config"]
-    verify_ledger = ticket.verify_ledger
+    verify_ledger = admission.verify_ledger
 
     def exchange_then_verify(*given: Any) -> None:
         EXTENDED.write_text(EXTENDED.read_text() + "# exchanged\n")
         verify_ledger(*given)
 
-    monkeypatch.setattr(ticket, "verify_ledger", exchange_then_verify)
+    monkeypatch.setattr(admission, "verify_ledger", exchange_then_verify)
     assert admit(CONFIG).stands_on["config"] == measured

@@ -15,10 +15,12 @@ from src.core.check import now
 from src.core.errors import BadInput
 from src.core.files import sha256_file, write_json
 from src.core.jsonl import read_records, write_records
+from src.gates.admission import admit
 from src.gates.manifest import Manifest
-from src.gates.ticket import ROUND1, TICKET, Round, admit, read_round
+from src.gates.ticket import ROUND1, TICKET, Round, read_round
 from src.gates.verify import verify
 from src.reward.recorded_episodes import RecordedEpisode
+from src.training.run import run_gated
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 
@@ -138,6 +140,9 @@ def test_deep_verify_detects_evidence_rewritten_as_a_whole(run: Path) -> None:
     admit(CONFIG)  # As the docs say: without a signature a plain look cannot tell.
     with pytest.raises(BadInput, match=r"shadow: spearman says 0\.99"):
         verify_messages(deep=True)
+    with pytest.raises(BadInput, match=r"shadow: spearman says 0\.99"):
+        run_gated(CONFIG, None)
+    assert not Path("runs").exists()
 
 
 def test_deep_verify_detects_a_removed_check(run: Path) -> None:

@@ -45,6 +45,16 @@ def test_a_verdict_holds_while_nothing_changes(stage: Stage, code: int) -> None:
     assert done(stage, code).why_not_valid(stage) == ""
 
 
+@pytest.mark.parametrize(("code", "again"), [(0, False), (1, True)])
+def test_a_red_verdict_of_other_code_is_measured_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, code: int, again: bool
+) -> None:
+    """A gate that was mended may pass now. What passed stays: the trainer compares the code itself."""
+    state = done(stage, code)
+    monkeypatch.setattr("src.loop.stage.code_sha256", lambda: "0" * 64)
+    assert ("AskGate's code has changed" in state.why_not_valid(stage)) == again
+
+
 def test_stages_of_the_installed_command_are_valid_in_a_checkout(stage: Stage) -> None:
     installed, checkout = (replace(stage, command=("-m", f"{name}.cli", "kpi")) for name in ("askgate", "src"))
     assert done(installed).why_not_valid(checkout) == ""

@@ -146,6 +146,7 @@ def test_the_shipped_profiles_are_not_weaker(name: str) -> None:
         ({"calibration": {"seed": 43}}, "calibration.seed is 43, shipped 42"),
         ({"counts": {"eval_samples": 12}}, f"counts.eval_samples is 12, shipped {SHADOW}"),
         ({"config": {"control_lr_max": 1.0}}, "config.control_lr_max is 1.0, shipped 0.0004"),
+        ({"config": {"by_difficulty": {}}}, "config.by_difficulty.hard is missing, shipped 0.4"),
     ],
 )
 def test_a_threshold_lowered_before_the_rounds_is_named(run: Path, change: dict[str, Any], named: str) -> None:

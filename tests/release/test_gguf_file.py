@@ -11,6 +11,7 @@ import torch
 from gguf import GGMLQuantizationType, GGUFReader, TokenType
 from gguf.quants import dequantize
 
+from src.checkpoint.seal import seal
 from src.core.errors import BadInput
 from src.release.gguf_check import ODD_TEXTS
 from src.release.gguf_export import in_pairs, load_merged, model_folder, write_gguf
@@ -213,6 +214,19 @@ def test_another_family_is_refused(tmp_path: Path) -> None:
     model = GPT2LMHeadModel(GPT2Config(vocab_size=512, n_embd=32, n_layer=1, n_head=2))
     with pytest.raises(BadInput, match="gpt2 are not exported"):
         exported(tmp_path, model)
+
+
+def test_adapters_of_a_4_bit_base_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Merged into the base as it is stored, they are not quite the model that was measured."""
+    qwen3().save_pretrained(tmp_path / "model")
+    for method in ("lora", "qlora"):
+        adapter = tmp_path / method
+        adapter.mkdir()
+        (adapter / "adapter_config.json").write_text("{}")
+        seal(adapter, 1, {"config": {"finetune": {"method": method}}})
+        with pytest.raises(BadInput, match="the adapters do not fit the model"):
+            load_merged(tmp_path / "model", adapter)
+        assert ("trained on a base of 4 bits" in caplog.text) == (method == "qlora")
 
 
 def test_adapters_without_a_model_are_refused(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from src.core.defaults import SEED_POOL_FACTS
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
 from src.core.paths import all_runs, run_of
+from src.gates.admission import Admission
 from src.gates.manifest import Manifest, newest_evaluation
-from src.gates.ticket import TICKET, Admission
+from src.gates.ticket import TICKET
 from src.gates.verify import verify
 from src.pages.rc1_report import Rc1, write_rc1
 from src.release.package import contents

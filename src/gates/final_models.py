@@ -1,0 +1,109 @@
+"""The final models of a gated run: sealed with the ticket, of the config that it covers, and of the run's last step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..checkpoint.seal import MANIFEST as SEAL
+from ..checkpoint.seal import Damaged, final_seals, read_seal
+from ..checkpoint.seal import verify as verify_seal
+from ..checkpoint.store import HACKING, STOPPED
+from ..config.loader import load_train_config
+from ..config.profile import load_profile
+from ..config.train_config import TrainConfig
+from ..core import paths as run_paths
+from ..core.errors import BadInput
+from ..core.files import sha256_file, shipped
+from .ticket import TICKET, read_round
+
+FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
+"""Settings that `--set` may change in a gated run."""
+_TRAIN_AGAIN = "train again: python -m train.ppo_runner"
+
+
+def trained_config() -> tuple[Path, TrainConfig] | None:
+    """The config of the ticket that was trained, with its path. The seals of the final models tell which one it was.
+
+    None where no final model is there. Refuses models of a config that the ticket does not cover.
+    """
+    seals = final_seals(run_paths.GATED_CHECKPOINTS)
+    if not seals:
+        return None
+    ticket = read_round(TICKET)
+    paths = load_profile(ticket.profile).paths
+    try:
+        trained = [settings_of(read_seal(seal.parent).marks.get("config", {})) for seal in seals]
+    except Damaged as error:
+        raise BadInput(str(error), where=str(run_paths.GATED_CHECKPOINTS), remedy=_TRAIN_AGAIN) from None
+    for path in (one for one in (paths.config, paths.trial) if one and shipped(one).exists()):
+        config = load_train_config(path).model_copy(update={"profile": ticket.profile})
+        if all(one == settings_of(config.model_dump(mode="json")) for one in trained):
+            return path, config
+    what = f"was not trained with the settings of {paths.config}, which the ticket covers"
+    raise BadInput(what, where=str(seals[0].parent), remedy=_TRAIN_AGAIN)
+
+
+def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a ticket fixes."""
+    return {key: value for key, value in config.items() if key not in FREE_WITH_A_TICKET}
+
+
+def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
+    """Folders of a gated run's final models, after checking that each is undamaged and sealed with this ticket."""
+    folders = run_paths.final_models(config.seeds)
+    for folder in folders:
+        verify_final_model(folder, remedy)
+    return folders
+
+
+def sealed_ticket(folder: Path) -> str:
+    """SHA-256 of the ticket that a model is sealed with; empty where there is none or the seal is damaged."""
+    try:
+        return str(read_seal(folder).marks.get("ticket") or "")
+    except Damaged:
+        return ""
+
+
+def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
+    """Refuses a model that is damaged, has files it was not saved with, was not trained behind this ticket, or is of a
+    run that did not reach its end. Only a user's own engine may end early (`ended_early`)."""
+    try:
+        sealed = verify_seal(folder)
+    except Damaged as error:
+        raise BadInput(str(error), where=str(folder), remedy=remedy) from None
+    marks = sealed.marks
+    if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
+        raise BadInput("was not trained behind the ticket in this run folder", where=str(folder), remedy=remedy)
+    if reason := marks.get(STOPPED) or marks.get(HACKING):
+        what = f"is of a run that was stopped after step {sealed.step}: {reason}"
+        raise BadInput(what, where=str(folder), remedy=remedy)
+    if (early := ended_early(folder)) and ":" not in marks.get("config", {}).get("engine", ""):
+        raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+    if (settings := marks.get("config", {}).get("warm_start")) and sealed.step >= settings["steps"]:
+        _verify_warm_start(folder, marks, remedy)
+
+
+def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> None:
+    """Refuses another policy than the one that a final model was trained from: the model names its seal."""
+    warm = warm_start_of(folder)
+    try:
+        verify_seal(warm)
+    except Damaged as error:
+        raise BadInput(str(error), where=str(warm), remedy=remedy) from None
+    if marks.get(run_paths.WARM_START) != sha256_file(warm / SEAL):
+        what = f"is not the warm start that {folder} was trained from"
+        raise BadInput(what, where=str(warm), remedy=remedy)
+
+
+def warm_start_of(folder: Path) -> Path:
+    """Folder of the warm start that a final model was trained from."""
+    return folder.with_name(run_paths.WARM_START)
+
+
+def ended_early(folder: Path) -> str:
+    """The step that a final model is of, where that is not the last step of its config; else empty."""
+    sealed = read_seal(folder)
+    steps = sealed.marks.get("config", {}).get("steps")
+    return "" if sealed.step == steps else f"it is of step {sealed.step}, and the config has {steps} steps"
