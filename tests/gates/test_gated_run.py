@@ -120,7 +120,8 @@ def test_a_run_restarted_after_its_last_step_takes_no_step(folder: Path, on_reco
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
     if not on_record:
-        MANIFEST.unlink()
+        lines = MANIFEST.read_bytes().splitlines(keepends=True)
+        MANIFEST.write_bytes(b"".join(line for line in lines if b'"kind":"file"' not in line))
     for report in [*evaluations(Path(".")), *evaluations(all_runs()[0])]:
         report.unlink()
     train(config, False, admitted(config))
