@@ -80,7 +80,7 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
 def _is_of_qlora(adapter: Path) -> bool:
     """Whether the seal of the adapters says so. Adapters from elsewhere have none."""
     try:
-        return read_seal(adapter).marks.get("config", {}).get("finetune", {}).get("method") == "qlora"
+        return bool(read_seal(adapter).marks.get("config", {}).get("finetune", {}).get("method") == "qlora")
     except Damaged:
         return False
 
