@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2.exceptions import TemplateError
 
@@ -40,7 +40,7 @@ _DATE = "26 Jul 2024"
 
 Frame = tuple[str, ...]
 """Text around data: one piece of data goes between each two parts."""
-_CJK = re.compile(f"[{CJK}]")
+CJK_TEXT = re.compile(f"[{CJK}]")
 
 
 class ThinkTokens(NamedTuple):
@@ -183,7 +183,7 @@ class ChatRenderer(Renderer):
             text = text.removeprefix(THINK) if THOUGHT in text else f"{THOUGHT}\n\n{text}"
         ids: list[int] = []
         for part in self._spoken.split(text + self._last_words):
-            ids += self._marked(part) if part in (THINK, THOUGHT) else self._plain(part)
+            ids += self._marked(part) if self._spoken.fullmatch(part) else self._plain(part)
         return [*ids, self._stop_id]
 
     def history(self, prompt: str, system: str | None, turns: Sequence[Exchange]) -> list[int]:
@@ -226,10 +226,10 @@ class ChatRenderer(Renderer):
             raise _refused(messages, "it does not render each of them once and unchanged")
         return tuple(parts)
 
-    def _rendered(self, messages: list[dict[str, str]], cue: bool = True) -> str:
+    def _rendered(self, messages: list[dict[str, Any]], cue: bool = True, **more: Any) -> str:
         try:
             text = self.tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=cue, date_string=_DATE
+                messages, tokenize=False, add_generation_prompt=cue, date_string=_DATE, **more
             )
         except (TemplateError, ValueError, TypeError, KeyError) as error:
             raise _refused(messages, str(error)) from None
@@ -292,7 +292,7 @@ def _message(role: str, text: str) -> dict[str, str]:
     return {"role": role, "content": text}
 
 
-def _refused(messages: list[dict[str, str]], why: str) -> BadInput:
+def _refused(messages: list[dict[str, Any]], why: str) -> BadInput:
     roles = ", ".join(message["role"] for message in messages)
     return BadInput(
         f"the chat template does not take messages by {roles}: {why}",
@@ -312,7 +312,7 @@ def spaced(text: str) -> str:
     A byte-level vocabulary has different tokens for a word with and without a space before it. Chinese has no spaces,
     and each digit is a token anyway.
     """
-    return f" {text}" if text and text[0].isalpha() and not _CJK.match(text) else text
+    return f" {text}" if text and text[0].isalpha() and not CJK_TEXT.match(text) else text
 
 
 class PlainEncoder:

@@ -66,6 +66,9 @@ class RolloutSection(Section):
     think_tokens: int | None = Field(default=None, ge=1, le=131_072)
     """Maximum tokens of the thought with which a turn begins. A longer one is closed with `</think>`, and the action
     has `rollout_len` tokens of its own. Default: thought and action share `rollout_len`."""
+    actions: Literal["tags", "native"] = "tags"
+    """`tags`: `<ask>`, `<wiki>`, `<calc>` and `<answer>`, which the system prompt explains. `native`: the tool calls of
+    the model's chat template, with `ask_user` as a tool; a reply without a call is the answer."""
     thoughts: Literal["keep", "drop"] = "keep"
     """Whether earlier thoughts stay in the context after a reply of the user. `drop`, as in Qwen's chat template: each
     user reply starts a new segment, which is trained on by itself."""
@@ -87,6 +90,8 @@ class RolloutSection(Section):
 
     @model_validator(mode="after")
     def _servers(self) -> Self:
+        if self.actions == "native" and self.thoughts == "drop":
+            raise SettingError("thoughts", "with actions: native the user replies as a tool, and thoughts are kept")
         if (self.backend == "vllm") != bool(self.url):
             raise SettingError("url", "backend: vllm and the addresses of its servers belong together")
         if bad := [url for url in self.url if not url.startswith(("http://", "https://"))]:
@@ -110,6 +115,8 @@ class RolloutLimits(RolloutSection):
             facts["think_tokens"] = self.think_tokens
         if self.thoughts == "drop":
             facts["thoughts"] = self.thoughts
+        if self.actions == "native":
+            facts["actions"] = self.actions
         return facts if self.user == "rules" else {**facts, "user": self.user}
 
 
@@ -170,6 +177,12 @@ class RewardSection(Section):
     unstable: FilePath | None = None
     """Samples on which the judge's votes disagree (unstable_samples.jsonl of `askgate score`). Their episodes count
     less."""
+
+    @property
+    def unstable_list(self) -> Path | None:
+        """The list of unstable samples, where one was made: without the stage `score` every sample counts fully."""
+        return self.unstable if self.unstable is not None and self.unstable.exists() else None
+
     alpha: float = Field(default=OVERCLAR_ALPHA, ge=0, le=1)
     """Penalty for each ask where nothing is missing, if `use_overclar_penalty` is on."""
     cap: int = Field(default=OVERCLAR_CAP, ge=0, le=64)

@@ -196,6 +196,7 @@ def _regenerate(
     dtype = get_dtype(device, config.precision)
     samples, levels = held_out(config)
     jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
+    limits = config.rollout_limits(read_meta(config.seed_pool).tools)
     chosen = draw(len(jobs))
     model = load_trained(folder, config.base_model, config.finetune, device, dtype)
     _require_read_as_sealed(folder)
@@ -204,9 +205,10 @@ def _regenerate(
     def differing(places: Sequence[int]) -> dict[int, Episode]:
         made = generate(
             model,
-            open_renderer(str(find_model(config.base_model, download=False))),  # as the run had it
+            # As the run had it.
+            open_renderer(str(find_model(config.base_model, download=False)), limits.actions, limits.tools),
             jobs,
-            config.rollout_limits(read_meta(config.seed_pool).tools),
+            limits,
             device=device,
             generator=torch.Generator(device).manual_seed(seed),
             greedy=config.eval.greedy,

@@ -9,7 +9,7 @@ import asyncio
 import inspect
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -18,8 +18,10 @@ from typing import Any, cast, get_args, get_type_hints
 
 from transformers import AutoTokenizer
 
+from askgate_env.actions import TOOLS
 from askgate_env.types import Sample
 
+from ..agents.native import NativeRenderer
 from ..agents.render import Renderer, generation_stop_ids, renderer_for
 from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
@@ -142,14 +144,16 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
     return made
 
 
-def open_renderer(model: str) -> Renderer:
+def open_renderer(model: str, actions: str = "tags", tools: Sequence[str] = TOOLS) -> Renderer:
+    """The renderer of a model; `actions` and `tools` as in `RolloutLimits`."""
     with read_once(find_model(model), weights=False) as folder:
-        return renderer_for(AutoTokenizer.from_pretrained(folder), generation_stop_ids(str(folder)))
+        tokenizer, stop_ids = AutoTokenizer.from_pretrained(folder), generation_stop_ids(str(folder))
+        return NativeRenderer(tokenizer, stop_ids, tools) if actions == "native" else renderer_for(tokenizer, stop_ids)
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:
     """Weights, by sample id, of samples on which the judge's votes disagreed; all others have weight 1."""
-    path = config.reward.unstable
+    path = config.reward.unstable_list
     return {score.id: score.weight for score in read_records(path, Score)} if path else {}
 
 

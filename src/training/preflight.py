@@ -18,6 +18,7 @@ from ..core.api import Engine
 from ..core.errors import BadInput
 from ..core.files import forget_reads, shipped
 from ..core.model_files import may_be_on_hub, unreadable
+from ..data.pool.meta import read_meta
 from ..engines.distributed import ranks
 from ..engines.job import TrainJob, require_whole_groups
 from ..engines.models import require_four_bits
@@ -92,8 +93,10 @@ def preflight(
         disk = _require_disk_space(config, weights)
         dtype = get_dtype(device, config.precision)
         memory = fitted_memory(config, model, device, dtype, targets) if config.engine == "pure_pt" else None
-        renderer = open_renderer(model)
+        renderer = open_renderer(model, config.rollout.actions)
         build_missing(config, reporter)
+        if config.rollout.actions == "native":  # the prompt lists the tools of the pool
+            renderer = open_renderer(model, config.rollout.actions, read_meta(config.seed_pool).tools)
         require_mix(config)
         forecast = None
         if memory:
@@ -150,7 +153,7 @@ def plan(config: TrainConfig) -> Forecast:
     memory = fitted_memory(config, model, device, dtype, targets)
     episode = EpisodeTokens.usual()
     if config.seed_pool.exists():
-        episode = EpisodeTokens.of_pool(config.seed_pool, open_renderer(model))
+        episode = EpisodeTokens.of_pool(config.seed_pool, open_renderer(model, config.rollout.actions))
     return make_forecast(config, model, memory, device, dtype, _require_disk_space(config, weights), episode)
 
 

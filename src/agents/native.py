@@ -1,0 +1,155 @@
+"""Native tool calls instead of tags (`rollout.actions: native`), for models whose chat template has `<tool_call>`.
+
+    <think>Two people have this name.</think>
+    <tool_call>
+    {"name": "ask_user", "arguments": {"question": "Which Vera Lindqvist?"}}
+    </tool_call>
+
+The template tells the model its tools (`wiki`, `calc`, `ask_user`) in the layout that it was trained on, as Qwen and
+Hermes models are. A reply without a call is the answer. What the user and the tools say comes back as the result of the
+call. Environment, reward and records know tags only: `decode` writes a call as the action that it stands for, `policy`
+writes an action as a call.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from askgate_env.actions import TAGS, THINK, THOUGHT, TOOLS, malformed, parse
+
+from ..core.errors import BadInput
+from .render import CJK_TEXT, ChatRenderer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+CALL, CALLED = "<tool_call>", "</tool_call>"
+_DUMMY = "dummy argument"
+_CALL = re.compile(rf"{CALL}\s*(.*?)\s*(?:{CALLED}|$)", re.DOTALL)
+_TAG = re.compile(rf"<(/?(?:{'|'.join(TAGS)}|think)>)")
+
+
+@cache
+def _texts() -> dict[str, Any]:
+    texts: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("native_tools.yaml").read_bytes())
+    return texts
+
+
+class NativeRenderer(ChatRenderer):
+    """The chat template of a model, with its tool calls as actions."""
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        stop_ids: frozenset[int] = frozenset(),
+        tools: Sequence[str] = TOOLS,
+    ) -> None:
+        self.tools = tuple(tools)
+        self._calls = {one["tag"]: one for one in _texts()["tools"] if one["tag"] == "ask" or one["tag"] in tools}
+        self._by_name = {one["name"]: one for one in self._calls.values()}
+        self._offered = [_function(one) for one in self._calls.values()]
+        super().__init__(tokenizer, stop_ids)
+        self._spoken = re.compile(f"({THINK}|{THOUGHT}|{CALL}|{CALLED})")
+        if self._replies["tool"] is self._replies["user"]:
+            raise _no_calls("it has no role for the result of a tool")
+        self._frames = {tag: self._call_frame(one) for tag, one in self._calls.items()}
+
+    def opening(self, prompt: str, system: str | None = None) -> list[int]:
+        """The tools, and a system prompt in the language of the prompt in place of that of the tags."""
+        return super().opening(prompt, None if system is None else _texts()["system"][_language(prompt)])
+
+    def reply(self, by: str, text: str) -> list[int]:
+        for lang in ("en", "zh"):
+            if text == malformed(lang, self.tools):  # names tags
+                text = _texts()["malformed"][lang]
+        return super().reply("tool", text)
+
+    def policy(self, text: str) -> list[int]:
+        """The turn of a demonstration. Its thought goes into a think block; a model without them says it before a call,
+        and not before an answer, of which it would be a part."""
+        action = parse(text, self.tools)
+        tag = action.tool if action.kind == "call" else action.kind
+        said = action.text
+        if tag in self._frames:
+            before, after = self._frames[tag]
+            said = before + json.dumps(action.text, ensure_ascii=False)[1:-1] + after
+        if action.thought and self.think is not None:
+            said = f"{THINK}\n{action.thought}\n{THOUGHT}\n\n{said}"
+            if self.think.is_open:
+                said = said.removeprefix(f"{THINK}\n")
+        elif action.thought and tag in self._frames:
+            said = f"{action.thought}\n{said}"
+        return super().policy(said)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The turn as `actions.parse` reads it: a thought, and the action that the call or the reply stands for."""
+        text = super().decode(ids)
+        if THOUGHT not in text and text.startswith(THINK):
+            return text  # a thought without end
+        head, close, rest = text.rpartition(THOUGHT)
+        head += close
+        found = _CALL.search(rest)
+        if found is None:
+            answer = _without_tags(rest.strip())
+            return f"{head}<answer>{answer}</answer>" if answer else head
+        head += _without_tags(rest[: found.start()])
+        tag, argument = self._read_call(found[1])
+        return f"{head}<{tag}>{_without_tags(argument)}</{tag}>" if tag else head + _without_tags(rest)
+
+    def _read_call(self, text: str) -> tuple[str, str]:
+        """Tag and argument of a call; no tag where it is none of the tools that are offered."""
+        try:
+            call = json.loads(text)
+            tool, given = self._by_name[call["name"]], call["arguments"]
+            argument = (json.loads(given) if isinstance(given, str) else given)[tool["argument"]]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return "", ""
+        return (tool["tag"], argument) if isinstance(argument, str) else ("", "")
+
+    def _rendered(self, messages: list[dict[str, Any]], cue: bool = True, **more: Any) -> str:
+        return super()._rendered(messages, cue, tools=self._offered)
+
+    def _call_frame(self, tool: dict[str, str]) -> tuple[str, str]:
+        """What the template writes before and after the argument of a call."""
+        call = {"type": "function", "function": {"name": tool["name"], "arguments": {tool["argument"]: _DUMMY}}}
+        said: list[dict[str, Any]] = [
+            {"role": "user", "content": "dummy"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+        ]
+        text = self._rendered(said, cue=False)
+        start = text.rfind(CALL)
+        parts = text[start : text.find(CALLED, start) + len(CALLED)].split(_DUMMY) if start >= 0 else []
+        if len(parts) != 2 or self._read_call(f"{parts[0]}x{parts[1]}"[len(CALL) : -len(CALLED)]) != (tool["tag"], "x"):
+            raise _no_calls(f"it does not write a call as JSON between {CALL} and {CALLED}")
+        return parts[0], parts[1]
+
+
+def _function(tool: dict[str, str]) -> dict[str, Any]:
+    properties = {tool["argument"]: {"type": "string"}}
+    parameters = {"type": "object", "properties": properties, "required": [tool["argument"]]}
+    about = {"name": tool["name"], "description": tool["description"], "parameters": parameters}
+    return {"type": "function", "function": about}
+
+
+def _language(prompt: str) -> str:
+    return "zh" if CJK_TEXT.search(prompt) else "en"
+
+
+def _without_tags(text: str) -> str:
+    """A text that no tag of another action can be read from."""
+    return _TAG.sub(r"< \1", text)
+
+
+def _no_calls(why: str) -> BadInput:
+    return BadInput(
+        f"the chat template has no tool calls that AskGate can read: {why}",
+        where="rollout.actions",
+        remedy="use a model such as Qwen3 or Hermes, or set rollout.actions: tags",
+    )
