@@ -71,6 +71,6 @@ print(f"DISK_OK {free_gb:.1f}GB 可用")
 PY
 
 # ============ 4. to 12. The stages of profile rc1, in order ============
-# Probe, anti-simulation, shadow set, seed pool and its gates, difficulty, weights, shadow run, penalty, round 1, round 2,
-# and training behind the ticket of round 2. `askgate rc1 --list` shows every command.
+# Probe, anti-simulation, shadow set, seed pool and its gates, difficulty, scores, weights, shadow run, penalty, round 1,
+# round 2, and behind its ticket the trial and, if that passes, the training. `askgate rc1 --list` shows every command.
 askgate rc1 --until "${UNTIL:-train}"

@@ -23,6 +23,7 @@ BEYOND_A_TINY_RUN: dict[str, Any] = {
     "success_drop_points_max": 100.0,
     "disk_free_gb_min": 1.0,
     "judge": {"required": False},
+    "trial_required": False,
 }
 """Thresholds of a profile that a tiny judge and a tiny policy reach on a small disk, whatever they do."""
 

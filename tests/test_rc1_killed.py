@@ -47,8 +47,8 @@ def small_run(target: Path) -> Path:
                "reward": {"live_share": 0.1}}  # fmt: skip
     for name in ("ppo_scale", "ppo_trial"):
         change(target / f"configs/{name}.yaml", trained)
-    sizes = {"pool": 3000, "shadow": 60, "live": 30, "calibration": 120, "calibration_live": 30, "fresh": 4,
-             "ablation": {"steps": 2, "seeds": [1], "samples": 40}}  # fmt: skip
+    sizes = {"pool": 3000, "shadow": 60, "live": 30, "calibration": 120, "calibration_live": 30, "scored": 0,
+             "fresh": 4, "ablation": {"steps": 2, "seeds": [1], "samples": 40}}  # fmt: skip
     counts = {"pool_samples": 3000, "shadow_episodes": 60, "shadow_live": 30, "calibration_episodes": 120,
               "calibration_live": 30, "ablation_episodes": 40, "judge_samples": 4}  # fmt: skip
     limits = BEYOND_A_TINY_RUN | {"counts": counts, "config": {"steps_min": 4, "seeds_min": 2, "qlora": False}}

@@ -39,6 +39,9 @@ def build_rollout_pool(
     templates_dir: options.TemplatesDir = options.TEMPLATES,
     source: options.Source = "builtin",
     data_dir: options.DataDir = None,
+    reuse: Annotated[
+        int, Option(min=1, help="Samples that may be made from one record, in other words, where there are too few.")
+    ] = 1,
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",
     tool_hops: Annotated[
@@ -77,6 +80,7 @@ def build_rollout_pool(
         tool_hops=tool_hops,
         ops_numeric=ops_numeric,
         paraphrase=paraphrase,
+        reuse=reuse,
         split="train",
     )
     with open_workers(cluster) as workers, show.Terminal().progress("building", n) as progress:
@@ -86,6 +90,8 @@ def build_rollout_pool(
         from ..data.readers.official_files import load
 
         skipped = list(load(data_dir, "gsm8k").skipped)
+    for task, count in meta.reused.items():
+        show.complain(f"{task}: {count:,} samples use a record that another sample uses too")
     show.made([out], as_json, left_aside=meta.left_aside, fewer_ambiguous=meta.fewer_ambiguous, skipped_rows=skipped)
 
 

@@ -95,6 +95,9 @@ def score(
         int | None, Option(min=1, help="Number of samples to score, drawn at random with --seed. Default: all.")
     ] = None,
     seed: Annotated[int, Option(min=0, help="Random seed for drawing --n samples.")] = options.SEED,
+    samples: Annotated[
+        Path | None, Option(help="File for the samples that have a live score then, in the order of the pool.")
+    ] = None,
     budget: Annotated[
         float | None, Option(min=0, help="Stop before spending more than this many US dollars. Default: no limit.")
     ] = None,
@@ -120,7 +123,9 @@ def score(
     from askgate_env.types import Sample
 
     from ..config.profile import load_profile, scoring_of
+    from ..core.files import refuse_overlap
     from ..core.jsonl import read_unique
+    from ..data.pool.meta import read_meta, write_part
     from ..scoring.batch import BatchJob, score_dialogues
     from ..scoring.providers import settings_for
 
@@ -130,8 +135,14 @@ def score(
         section = section.model_copy(update={"votes": votes})
     job = BatchJob(pool, out, n, seed, budget, batch_api=batch, cluster=cluster)
     settings = settings_for(os.environ, section, provider)
+    if samples is not None:
+        refuse_overlap({"--samples": samples}, {"POOL": pool, "--out": out})
+        read_meta(pool)  # refused before a judge is paid
+    found = list(read_unique(pool, Sample))
     with show.Terminal().scoring("scoring") as progress:
-        _, summary = score_dialogues(list(read_unique(pool, Sample)), job, settings, show.complain, progress)
+        scores, summary = score_dialogues(found, job, settings, show.complain, progress)
+    if samples is not None:
+        write_part([one for one in found if one.id in scores and scores[one.id].overall is not None], samples, pool)
     show.result(summary, as_json, _print_summary, *summary.files)
 
 

@@ -106,7 +106,7 @@ def source_files(config: TrainConfig, digest: Callable[[Path], str] = sha256_fil
 
     A hub model must have been loaded once. With `sha256_read` as `digest`: of what this process has read.
     """
-    files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable}
+    files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable_list}
     return {
         "base_model": base_sha256(config.base_model, digest),
         "seed_pool": digest(config.seed_pool),

@@ -90,6 +90,8 @@ class Sizes(Section):
     """Episodes that weights are fitted to."""
     calibration_live: Count
     """Episodes of the calibration that the judge scores."""
+    scored: Annotated[int, Field(ge=0)]
+    """Samples of the balanced pool that are scored live, to find those on which the judge's votes disagree."""
     fresh: Count
     """Samples that each round draws and scores live."""
     probe: Count
@@ -214,14 +216,32 @@ class Thresholds(Section):
     fresh_unstable_share_max: Share
     """Maximum share of freshly scored samples with disagreeing votes."""
     judge: JudgeThresholds
+    trial_required: bool
+    """Whether `paths.config` may only be trained after a trial (`paths.trial`) that passed its gates."""
     disk_free_gb_min: Minimum
     config: ConfigThresholds
+
+
+class SourceSection(Section):
+    """Where the problems of the pool and of the shadow set come from: the flags of build-rollout-pool."""
+
+    name: Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"]
+    data_dir: FilePath | None
+    """Folder of the dataset's files."""
+    reuse: Count
+    """Samples of the pool that may be made from one record, each in other words, where there are too few records. The
+    sidecar of the pool counts them."""
+
+    def flags(self) -> list[str]:
+        where = ["--data-dir", str(self.data_dir)] if self.data_dir else []
+        return ["--source", self.name, *where] if self.name != "builtin" else []
 
 
 class Profile(Section):
     """`configs/gates/NAME.yaml`."""
 
     name: ProfileName
+    source: SourceSection
     paths: Paths
     sizes: Sizes
     thresholds: Thresholds

@@ -103,7 +103,7 @@ def _trained_on(ticket: Round, config: Path, sums: Fingerprints) -> dict[str, st
     files |= {**measured, SEED_POOL_FACTS: facts}
     settings = load_train_config(config)
     files |= {str(file): sums.of(str(file)) for file in own_files(settings.own_classes)}
-    unstable = settings.reward.unstable
+    unstable = settings.reward.unstable_list
     return files | ({"reward.unstable": sums.of(str(unstable))} if unstable else {})
 
 

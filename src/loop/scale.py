@@ -1,9 +1,10 @@
 """Growth of the live-scored set, in steps and only from green lights (`askgate scale`).
 
 A light is a record of what was measured. Before anything grows the gates on the reward are measured again from the
-evidence, as in a round. Before and after each step the gates on diversity and difficulty measure the pool again, and
-the gate on stability measures the scores so far; the first red gate stops the growth. A larger draw contains the
-smaller one and every reply is in the cache, so nothing is made or paid for twice.
+evidence, as in a round. Before the first step the gates on diversity and difficulty measure the pool; after each step
+they measure the samples that are scored by then, and the gate on stability measures their scores. The first red gate
+stops the growth. A larger draw contains the smaller one and every reply is in the cache, so nothing is made or paid for
+twice.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from .stages import stages_of
 
 FOLDER, STATE = Path("reports/scale"), Path("reports/scale_state.json")
 NEEDED = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation")
-"""Stages whose lights must be green before anything grows."""
+"""Stages whose lights must be green before anything grows; where the profile requires a trial, that of its gate too."""
 _STOP = "闸门未过，不得扩量"
 
 
 def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], say: Callable[[str], None]) -> int:
     """Grows the live-scored set to each of the sizes. Returns the exit code."""
     loop = open_loop(name, full=False)
-    before = [light for light in loop.lights() if light.stage in NEEDED]
+    needed = (*NEEDED, "trial_gate") if loop.profile.thresholds.trial_required else NEEDED
+    before = [light for light in loop.lights() if light.stage in needed]
     dark = [light for light in before if light.colour not in ("green", "amber")]
-    if dark or len(before) < len(NEEDED):
+    if dark or len(before) < len(needed):
         for light in dark:
             say(f"{in_language(light.title, light.title_zh)}: {light.colour}, {light.why}")
             for reason in light.reasons:
@@ -84,21 +86,31 @@ def _score(profile: Profile, size: int) -> Stage:
         f"score_{size}",
         f"Have {size:,} samples scored live",
         f"真实评分扩至 {size}",
-        verb("score", paths.balanced, "--n", str(size), *given, "--out", LIVE_SCORES),
+        verb("score", paths.balanced, "--n", str(size), *given, "--out", LIVE_SCORES, "--samples", _grown(size)),
         (paths.balanced,),
-        (LIVE_SCORES,),
+        (LIVE_SCORES, _grown(size)),
         grows=(paths.ledger,),
     )
 
 
+def _grown(size: int) -> Path:
+    """The samples that have a live score when the set has grown to a size."""
+    return FOLDER / f"{size}.jsonl"
+
+
 def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
-    """The gates of the loop once more, each with a report of its own. `reached`: number of samples scored by now."""
+    """The gates of the loop once more, each with a report of its own. `reached`: number of samples scored by now; they
+    are what is measured, or the whole pool where there are none."""
     again = []
+    measured = {"pool_gate": profile.paths.pool, "difficulty_gate": profile.paths.balanced}
     for stage in stages_of(profile):
-        if stage.name in ("pool_gate", "difficulty_gate"):
-            out = FOLDER / f"{when}_{stage.name}.json"
-            command = (*stage.command[:-1], str(out))
-            again.append(replace(stage, name=f"{when}_{stage.name}", command=command, outputs=(out,)))
+        if stage.name in measured:
+            out, whole = FOLDER / f"{when}_{stage.name}.json", measured[stage.name]
+            part = _grown(reached) if reached else whole
+            command = tuple(str(part) if word == str(whole) else word for word in (*stage.command[:-1], str(out)))
+            inputs = tuple(part if path == whole else path for path in stage.inputs)
+            name = f"{when}_{stage.name}"
+            again.append(replace(stage, name=name, command=command, inputs=inputs, outputs=(out,)))
     if reached:
         out = FOLDER / f"{when}_stability.json"
         limits = ("--least", str(reached), "--max-unstable", str(profile.thresholds.fresh_unstable_share_max))

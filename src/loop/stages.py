@@ -21,6 +21,7 @@ from ..core.defaults import DIFFICULTY_MIX, SEED, as_flag
 from ..core.files import sidecar
 from ..core.paths import EVAL_METRICS, evaluation_report, final_models, probe_report
 from ..gates.ticket import REFUSAL, ROUND1, TICKET
+from ..gates.trial import trial_tag
 from .runner import verb
 from .stage import Stage, State
 
@@ -28,13 +29,16 @@ BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """Base model of a profile, if it is a folder. One from the hub is identified by its name in the config."""
 FULL = "_full"
 """Suffix of stages that `quickstart --full` runs differently."""
+SCORED = Path("reports/rc1/pool.scores.jsonl")
+"""Live scores of samples of the balanced pool; the list of unstable samples is beside it."""
 REPORTS = ("shadow_run_", "calibration_report_", "overclar_ablation_")
 
 
 def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
     """All stages of the loop. `full`: three seeds and the SFT control (quickstart only)."""
     values, files = _values(profile, full), _files(profile, full)
-    return [_stage(name, one, values, files) for name, one in _read().items()]
+    chosen = {name: one for name, one in _read().items() if one.get("when", "").format(**values) not in ("0", "False")}
+    return [_stage(name, one, values, files, chosen) for name, one in chosen.items()]
 
 
 def last_was_full(state: State) -> bool:
@@ -50,7 +54,11 @@ def _read() -> dict[str, dict[str, Any]]:
 
 
 def _stage(
-    name: str, one: Mapping[str, Any], values: Mapping[str, Any], files: Mapping[str, tuple[Path, ...]]
+    name: str,
+    one: Mapping[str, Any],
+    values: Mapping[str, Any],
+    files: Mapping[str, tuple[Path, ...]],
+    chosen: Mapping[str, Any],
 ) -> Stage:
     command: list[str] = []
     for word in one["command"].split():
@@ -67,7 +75,7 @@ def _stage(
         reads,
         writes,
         grows=appends,
-        needs=tuple(need.format(**values) for need in one.get("needs", ())),
+        needs=tuple(need.format(**values) for need in one.get("needs", ()) if need in chosen),
         after_all=one.get("after_all", False),
         number=(files[one["number"][0]][0], one["number"][1]) if "number" in one else None,
         seconds=one.get(f"seconds{values['full']}", one["seconds"]) if values["profile"] == "quickstart" else None,
@@ -100,13 +108,19 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
         # A loop at scale is started on purpose, so a quickstart in the same folder gives way to it.
         "replaced": ["--replace", "quickstart"] if profile.name == "rc1" else [],
         "full": FULL if full else "",
+        "source": profile.source.flags(),
+        "reuse": ["--reuse", str(profile.source.reuse)] if profile.source.reuse > 1 else [],
+        "worlds": "generated worlds" if profile.source.name == "builtin" else f"source {profile.source.name}",
+        "scored": SCORED,
+        "trial_steps": load_train_config(paths.trial).steps if paths.trial else 0,
+        "trial_tag": trial_tag(profile),
     }
 
 
 def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
     """What the names of files stand for: the profile's paths, their sidecars, and what is known only here."""
     paths = profile.paths
-    config = trained_config(profile, full)
+    config, ablation = trained_config(profile, full), load_train_config(paths.ablation_config).reward
     of_profile = {name: (path,) for name in type(paths).model_fields if isinstance(path := getattr(paths, name), Path)}
     return {
         **of_profile,
@@ -117,7 +131,12 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
         "profile_files": tuple(config_files(profile_path(profile.name))),
         "config_files": tuple(config_files(paths.config)),
         "ablation_config_files": tuple(config_files(paths.ablation_config)),
-        "ablation_weights": tuple(filter(None, [load_train_config(paths.ablation_config).reward.weights])),
+        "ablation_weights": tuple(filter(None, [ablation.weights, ablation.unstable])),
+        "source_files": tuple(filter(None, [profile.source.data_dir])),
+        "scored": (SCORED,),
+        "unstable": tuple(filter(None, [load_train_config(config).reward.unstable])),
+        "trial_config_files": tuple(config_files(paths.trial)) if paths.trial else (),
+        "trial_report": evaluation_report(trial_tag(profile)),
         "trained_config_files": tuple(config_files(config)),
         "base_model": BASES[profile.name],
         "trained_models": tuple(final_models(load_train_config(config).seeds)),

@@ -79,7 +79,7 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
         **({"set": list(plan.overrides)} if plan.overrides else {}),
         **limits.model_dump(include=ABLATION_THRESHOLDS),
     }
-    settings = (*config_files(plan.config), config.reward.weights, config.reward.unstable)
+    settings = (*config_files(plan.config), config.reward.weights, config.reward.unstable_list)
     inputs = [*(shipped(path) for path in settings if path), config.seed_pool, config.shadow_set]
     proof = evidence(inputs, files, {**arguments, "base_sha256": base_sha256(config.base_model)}, started)
     whole = report("overclar_ablation", ablation_checks(changes, limits), {**arguments, **figures}, proof)
@@ -146,7 +146,7 @@ def _run(folders: Sequence[Path], environment: Mapping[str, str]) -> list[int]:
 
 def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:
     """Another config, base or pool gets another folder, so that what is stored there is always of this very run."""
-    files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable])]
+    files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable_list])]
     base = Path(config.base_model)
     known = [model_sha256(base)] if base.is_dir() else []
     facts = [config.model_dump_json(), __version__, *known, *(sha256_file(path) for path in files)]

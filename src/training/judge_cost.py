@@ -18,6 +18,7 @@ def judge_calls(profile: Profile) -> dict[str, int]:
     sizes = profile.sizes
     return {
         "probe": sizes.probe,
+        "score": sizes.scored,
         "calibration": sizes.calibration_live,
         "shadow": sizes.live,
         "round1 and round2": 2 * sizes.fresh,

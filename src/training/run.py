@@ -47,6 +47,7 @@ from ..eval.trial import TrialReport
 from ..gates.admission import Admission, admit
 from ..gates.manifest import Manifest
 from ..gates.ticket import ROUND1, TICKET, read_round
+from ..gates.trial import require_trial
 from ..gates.verify import measure_again
 from ..reward.configured import make_reward
 from ..reward.live_share import LiveShare, RunJudge
@@ -108,6 +109,8 @@ def run(
         if paths.adopt_run(lambda run: _adopt_mirror(ready.config, run)) is None:
             _adopt_mirror(ready.config, paths.new_run())
         resumed = resumption.find_run(ready, resume)
+        if admission and resumed is None:
+            require_trial(path, admission)
         folder = resumed or paths.new_run()
         for written in (*paths.RUN_FOLDERS, *paths.RUN_FILES):
             sweep(folder / written)

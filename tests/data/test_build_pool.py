@@ -15,12 +15,12 @@ from sklearn.metrics import roc_auc_score
 from askgate_env.tools import calc, wiki
 from askgate_env.types import TASKS, Sample, Task, join_sentences
 from src.core.errors import BadInput
-from src.core.files import sha256_file, sidecar
-from src.core.jsonl import read_records
+from src.core.files import HOME, sha256_file, sidecar
+from src.core.jsonl import read_records, read_unique
 from src.data.difficulty.metrics import measure_all
 from src.data.pool import build as pool_module
-from src.data.pool.build import build_pool, open_source, plan_of, reference_samples
-from src.data.pool.meta import read_meta
+from src.data.pool.build import build_pool, open_source, plan_of, rebuilt_samples, reference_samples
+from src.data.pool.meta import parent_of, read_meta, write_part
 from src.data.pool.plan import BuildPlan, shares_to_counts
 from src.data.pool.shadow_set import materialize_shadow
 from src.data.pool.templates import load_pack
@@ -213,3 +213,34 @@ def test_more_tool_hops_make_more_hard_samples(tmp_path: Path) -> None:
         build_pool(replace(PLAN, n=400, tool_hops=hops, max_turns=8), out)
         hard.append(sum(record.level == "hard" for record in measure_all(list(read_records(out, Sample)))))
     assert hard[0] < hard[1] < hard[2]
+
+
+def test_records_are_used_again_only_where_there_are_too_few(tmp_path: Path) -> None:
+    """Own word problems: 140 records."""
+    own = {"source": "dir", "data_dir": HOME / "examples/own_data", "mix": {"gsm8k": 1.0}, "langs": (), "n": 200}
+    plan = replace(PLAN, **own)
+    with pytest.raises(BadInput, match="200 samples asked for"):
+        build_pool(plan, tmp_path / "pool.jsonl")
+    meta = build_pool(replace(plan, reuse=3), tmp_path / "pool.jsonl")
+    samples = list(read_unique(tmp_path / "pool.jsonl", Sample))
+    records = {one.provenance.source_id for one in samples}
+    assert meta.reused == {"gsm8k": 200 - len(records)}
+    assert len(records) > 80
+    assert max(Counter(one.provenance.source_id for one in samples).values()) <= 3
+    assert len({one.prompt for one in samples}) > len(records), "a record is worded anew"
+    assert build_pool(replace(plan, reuse=3, n=40), tmp_path / "few.jsonl").reused == {}
+    again = list(rebuilt_samples(meta, 200, Path(meta.templates_dir)))
+    assert again == samples
+
+
+def test_a_part_of_a_pool_is_measured_like_a_balanced_pool(tmp_path: Path) -> None:
+    pool, part = tmp_path / "pool.jsonl", tmp_path / "scale" / "10.jsonl"
+    part.parent.mkdir()
+    build_pool(replace(PLAN, n=30), pool)
+    samples = list(read_records(pool, Sample))
+    write_part(samples[:10], part, pool)
+    meta = read_meta(part)
+    assert (meta.kind, meta.n, meta.sha256) == ("balanced", 10, sha256_file(part))
+    assert parent_of(part, meta).samefile(pool)
+    write_part(samples[:5], tmp_path / "5.jsonl", part)  # of a part of it
+    assert parent_of(tmp_path / "5.jsonl", read_meta(tmp_path / "5.jsonl")).samefile(pool)

@@ -15,10 +15,11 @@ from src.gates.ambers import weaker_thresholds
 from tests.gates.run_folder import ROOT
 
 OTHERWISE: dict[str, Any] = {
-    "counts": True, "disk_free_gb_min": True, "config": True, "judge": {"required"}, "calibration": {"l2"}
+    "counts": True, "disk_free_gb_min": True, "config": True, "judge": {"required"}, "calibration": {"l2"},
+    "trial_required": True,
 }  # fmt: skip
 """Differences between the profiles: sizes, machine, training config, whether a judge that does not read is red, and how
-close the fitted weights stay to the old ones."""
+close the fitted weights stay to the old ones, and whether a trial comes before the training."""
 
 
 def test_both_profiles_ask_for_the_same_quality() -> None:

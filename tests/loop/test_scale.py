@@ -17,7 +17,7 @@ from src.loop.stage import Stage, State
 from src.loop.stage_view import StageView
 from tests.conftest import Askgate
 
-LIGHTS = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation")
+LIGHTS = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation", "trial_gate")
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, repeat
 from pathlib import Path
@@ -35,6 +36,8 @@ PACK_V1 = Path("templates/pack_v1")
 CHUNK = 250
 PARALLEL_FROM = 2_000
 """Number of samples from which worker processes are started."""
+USE = "~"
+"""Between the number of a record's use and its key."""
 TRAIN, EVAL = 120, 40
 """Sizes of the smallest training and evaluation data."""
 
@@ -85,12 +88,17 @@ def write_pool(
     plan = with_languages(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()
     digest = hashlib.sha256()
-    for lines in _encoded_samples(plan, source, pack, make_jobs(plan, source), plan.n, workers):
+    jobs = make_jobs(plan, source)
+    again: dict[Task, int] = {}
+    if plan.reuse > 1:
+        listed = list(jobs)
+        jobs, again = iter(listed), reused(listed)
+    for lines in _encoded_samples(plan, source, pack, jobs, plan.n, workers):
         block = b"".join(lines)
         digest.update(block)
         pool.write(block)
         progress(len(lines))
-    meta = _meta(plan, digest.hexdigest(), fingerprints, source)
+    meta = _meta(plan, digest.hexdigest(), fingerprints, source, again)
     facts.write(json_bytes(meta))
     return meta
 
@@ -124,16 +132,54 @@ def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> I
     by_task: dict[Task, Iterator[Job]] = {}
     order: list[Task] = []
     for task, wanted in wants(plan, source.levels).items():
-        keys = source.assign(task, wanted, plan.split, plan.seed, taken)
+        once = plan.reuse == 1
+        keys = (
+            source.assign(task, wanted, plan.split, plan.seed, taken)
+            if once
+            else _keys(plan, source, task, wanted, taken)
+        )
         by_task[task] = zip(repeat(task), keys, wanted, strict=False)
         order += [task] * len(wanted)
     Random(f"order:{plan.seed}:{plan.split}").shuffle(order)
     return (next(by_task[task]) for task in order)
 
 
+def _keys(plan: BuildPlan, source: Source, task: Task, wanted: list[Want], taken: Collection[str]) -> list[str]:
+    """A key for every want. Where the source has too few records, each is used again with another seed, as rarely as
+    possible and at most `plan.reuse` times; such a key starts with the number of the use."""
+    for uses in range(1, plan.reuse + 1):
+        keys = [""] * len(wanted)
+        fewer = 0
+        try:
+            for use in range(uses):
+                found = source.assign(task, wanted[use::uses], plan.split, plan.seed + use, taken)
+                keys[use::uses] = [f"{use}{USE}{key}" if use else key for key in islice(found, len(wanted[use::uses]))]
+                fewer += source.fewer_ambiguous.get(task, 0)
+        except BadInput:
+            if uses == plan.reuse:
+                raise
+            continue
+        if uses > 1:
+            source.fewer_ambiguous[task] = fewer
+        return keys
+    raise AssertionError
+
+
+def reused(jobs: Sequence[Job]) -> dict[Task, int]:
+    """Number of jobs, by task, whose record has an earlier job."""
+    records = Counter((task, key.rpartition(USE)[2].rpartition("|")[2]) for task, key, _ in jobs)
+    again = Counter[Task]()
+    for (task, _), count in records.items():
+        again[task] += count - 1
+    return {task: count for task, count in again.items() if count}
+
+
 def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample:
     task, key, want = job
-    return item_to_sample(source.item(task, key, want, plan.seed), pack, plan.tools, plan.split, plan.seed)
+    use, _, record = key.rpartition(USE)
+    seed = plan.seed + int(use or 0)
+    item = source.item(task, record, want, seed)
+    return item_to_sample(item, pack, plan.tools, plan.split, seed, again=bool(use))
 
 
 def reference_samples(meta: PoolMeta, n: int, workers: Workers | None = None) -> Iterator[Sample]:
@@ -158,7 +204,7 @@ def plan_of(meta: PoolMeta) -> BuildPlan:
     return BuildPlan(**shared)
 
 
-def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Source) -> PoolMeta:
+def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Source, again: dict[Task, int]) -> PoolMeta:
     shared: dict[str, Any] = msgspec.structs.asdict(plan)
     shared |= {"data_dir": str(plan.data_dir or ""), "templates_dir": str(plan.templates_dir)}
     return PoolMeta(
@@ -168,6 +214,7 @@ def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Sourc
         sources_sha256=source.fingerprints,
         left_aside=source.left_aside,
         fewer_ambiguous={task: count for task, count in source.fewer_ambiguous.items() if count},
+        reused=again,
         **shared,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -11,11 +12,11 @@ import numpy as np
 from msgspec import field
 from numpy.typing import NDArray
 
-from askgate_env.types import Lang, Record, Task
+from askgate_env.types import Lang, Record, Sample, Task
 
 from ...core.errors import BadInput
-from ...core.files import read_noted, sha256_file, sidecar
-from ...core.jsonl import Identified, read_unique
+from ...core.files import atomic_files, json_bytes, read_noted, sha256_file, sidecar, written
+from ...core.jsonl import Identified, read_unique, write_records
 
 
 class PoolMeta(Record, frozen=True):
@@ -48,6 +49,9 @@ class PoolMeta(Record, frozen=True):
     """Number of unusable records of the source by task: repeated, or without a way to the answer."""
     fewer_ambiguous: dict[Task, int] = field(default_factory=dict)
     """Number of ambiguous samples that were asked for and that the source could not give, by task."""
+    reuse: int = 1
+    reused: dict[Task, int] = field(default_factory=dict)
+    """Number of samples whose record has another sample in the pool already, by task."""
 
 
 def read_meta(pool: Path) -> PoolMeta:
@@ -77,6 +81,18 @@ def derived_meta(
     # own name: its sidecar has the same.
     relative = Path(os.path.relpath(parent.parent.resolve() / parent.name, out.parent.resolve())).as_posix()
     return msgspec.structs.replace(meta, kind=kind, sha256=sha256, n=n, parent=relative, parent_sha256=parent_sha256)
+
+
+def write_part(samples: Sequence[Sample], out: Path, whole: Path) -> None:
+    """Writes some samples of a pool, and a sidecar like that of a balanced pool."""
+    meta = read_meta(whole)
+    parent = parent_of(whole, meta) if meta.parent else whole
+    with atomic_files() as start:
+        handle, facts = start(out), start(sidecar(out))
+        write_records(handle, samples)
+        sha256 = sha256_file(written(handle))
+        made = derived_meta(read_meta(parent), "balanced", len(samples), sha256, out, parent, sha256_file(parent))
+        facts.write(json_bytes(made))
 
 
 def parent_of(path: Path, meta: PoolMeta) -> Path:

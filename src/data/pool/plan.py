@@ -36,6 +36,8 @@ class BuildPlan(Struct, frozen=True):
     tool_hops: int = 4
     ops_numeric: int = 4
     paraphrase: float = 0.5
+    reuse: int = 1
+    """Number of samples that may be made from one record, each in other words, where the source has too few records."""
 
 
 def check_plan(plan: BuildPlan) -> None:
@@ -57,6 +59,8 @@ def check_plan(plan: BuildPlan) -> None:
         refuse("--clarify-rate", f"{plan.clarify_rate} is not a share", "give a number between 0 and 1")
     if not 0 <= plan.paraphrase <= 1:
         refuse("--paraphrase", f"{plan.paraphrase} is not a strength", "give a number between 0 and 1")
+    if plan.reuse < 1:
+        refuse("--reuse", f"{plan.reuse} samples per record", "give 1 or more")
     if plan.max_turns < MIN_TURNS:
         refuse("--max-turns", f"{plan.max_turns} leaves no room for a hard task", f"allow at least {MIN_TURNS}")
     if not MIN_STEPS <= plan.tool_hops <= MAX_STEPS:

@@ -118,7 +118,7 @@ def _is_file(ours: Path | None, theirs: Path) -> bool:
 
 def _unstable_list(path: Path) -> Path | None:
     """The file that lists samples whose weight the config lowers."""
-    return None if simulates(path) else load_train_config(path).reward.unstable
+    return None if simulates(path) else load_train_config(path).reward.unstable_list
 
 
 def _unstable_check(path: Path, context: RoundContext) -> Check:

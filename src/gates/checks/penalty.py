@@ -70,7 +70,7 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
         changes, figures = ablation_figures(pairs, SEED)
         write_measured(context, "ablation", ablation_checks(changes, limits), figures)
         checks = [*ablation_checks(changes, limits), *checks]
-    named = [path for path in (config.reward.weights, config.reward.unstable) if path]
+    named = [path for path in (config.reward.weights, config.reward.unstable_list) if path]
     read = [paths.shadow_set, sidecar(paths.shadow_set), config.seed_pool, sidecar(config.seed_pool), *named]
     evidence = evidence_of(paths.ablation_episodes, *read, *config_files(paths.ablation_config))
     return findings_of("ablation", checks, evidence)
