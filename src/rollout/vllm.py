@@ -189,7 +189,8 @@ def save_adapters(model: nn.Module, root: Path) -> Path:
     if not folder.exists():
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root, prefix=".saving-") as made:
-            model.save_pretrained(made, save_embedding_layers=False)
+            adapted: Any = model
+            adapted.save_pretrained(made, save_embedding_layers=False)
             os.chmod(made, 0o755)  # the server may run as another user
             shutil.copytree(made, folder, dirs_exist_ok=True)
     return folder
