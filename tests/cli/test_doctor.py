@@ -39,7 +39,7 @@ def test_what_is_missing_is_named_with_what_to_type(askgate: Askgate, monkeypatc
     missing = {what: one["type_this"] for what, one in found.items() if not one["ok"]}
     assert missing == {
         "Python": "install Python 9.9 or later",
-        "xllamacpp": "pip install askgate",
+        "xllamacpp": "pip install 'askgate[train]'",
         "disk": "free 5 GB on the disk of this folder",
         "judge": "set it to your key",
     }
