@@ -69,6 +69,7 @@ ADDED = {
         "--tool_hops",
         "--ops_numeric",
         "--paraphrase",
+        "--reuse",
     },
     "validate_pool": {"--max_shortcut_auc", "--out"},
     "weight_calib": {
@@ -77,7 +78,7 @@ ADDED = {
     },
     "probe_scorer": {"--profile"},
     "assert_not_simulated": {"--profile"},
-    "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k", "--profile"},
+    "score": {"--out", "--n", "--samples", "--seed", "--budget", "--provider", "--k", "--profile"},
     "overclar_penalty": {"--config", "--set", "--steps", "--seeds", "--n", "--episodes", "--tag"},
     "evaluate": {
         *("--config", "--set", "--tag"),
