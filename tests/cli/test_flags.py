@@ -70,15 +70,21 @@ ADDED = {
         "--ops_numeric",
         "--paraphrase",
         "--reuse",
+        "--cluster",
     },
-    "validate_pool": {"--max_shortcut_auc", "--out"},
+    "validate_pool": {"--max_shortcut_auc", "--out", "--cluster"},
+    "difficulty_metrics": {"--cluster"},
+    "validate_difficulty": {"--cluster"},
     "weight_calib": {
         *("--tag", "--n", "--pool", "--episodes", "--config", "--set", "--live_n", "--provider"),
         *("--scored", "--baseline", "--out"),
     },
     "probe_scorer": {"--profile"},
     "assert_not_simulated": {"--profile"},
-    "score": {"--out", "--n", "--samples", "--seed", "--budget", "--provider", "--k", "--profile"},
+    "score": {
+        *("--out", "--n", "--samples", "--seed", "--budget", "--provider", "--k", "--profile"),
+        *("--batch", "--cluster"),
+    },
     "overclar_penalty": {"--config", "--set", "--steps", "--seeds", "--n", "--episodes", "--tag"},
     "evaluate": {
         *("--config", "--set", "--tag"),
@@ -104,7 +110,10 @@ OPERATIONS = (
     "doctor",
 )
 """Verbs of the whole loop, which no work order names."""
-RELEASE = ("report", "review", "init", "chat", "demo", "export", "push", "export_gguf", "eval", "package", "reproduce")
+RELEASE = (
+    *("report", "review", "init", "chat", "demo", "export", "push", "export_gguf", "eval"),
+    *("package", "reproduce", "anchor"),
+)
 NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "overclar_penalty", "evaluate", "train")
 DOORS = {
     **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in NO_SCRIPT},
