@@ -148,7 +148,8 @@ class BaseEngine(ABC):
             "guard": self.guard.state_dict(),
             "machine": self._machine(),
         }
-        return full_on_first({**state, **self._extra_state()})
+        whole: dict[str, Any] = full_on_first({**state, **self._extra_state()})
+        return whole
 
     def load(self, folder: Path) -> None:
         self.ranks.announce("load", folder)

@@ -107,7 +107,8 @@ class Ranks:
         """The scores of all tokens of a minibatch."""
         if self.world == 1:
             return own
-        return Scored(*(None if x is None else self.spread(x, episode_N) for x in own))
+        value_N = None if own.value_N is None else self.spread(own.value_N, episode_N)
+        return Scored(self.spread(own.logp_N, episode_N), self.spread(own.entropy_N, episode_N), value_N)
 
     def level(self, streams: list[Stream], device: torch.device) -> list[Stream]:
         """As many streams on every rank, since sharded weights are gathered for each pass. The added ones are blank."""
@@ -128,7 +129,7 @@ class Ranks:
         grads = [x.grad for x in weights if x.grad is not None and not isinstance(x, DTensor)]
         if self.world > 1 and grads:
             flat = self.sum(torch.cat([grad.reshape(-1) for grad in grads]))
-            for grad, part in zip(grads, flat.split([grad.numel() for grad in grads]), strict=True):
+            for grad, part in zip(grads, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
                 grad.copy_(part.view_as(grad))
 
     def clip(self, weights: Sequence[Tensor], most: float) -> Tensor:
@@ -216,7 +217,8 @@ def shard(learner: Learner, device: torch.device, dtype: torch.dtype) -> None:
 def rollout_copy(policy: Any, dtype: torch.dtype) -> Any:
     """An unsharded copy of the policy for rollouts, with the matrices of its layers in the type of the arithmetic."""
     made = copy.deepcopy(policy).requires_grad_(False)
-    for module in unwrap(made).get_decoder().layers.modules():  # type: ignore[operator]
+    base: Any = unwrap(made)
+    for module in base.get_decoder().layers.modules():
         if isinstance(module, nn.Linear):
             module.to(dtype)
     return made

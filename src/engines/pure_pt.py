@@ -163,8 +163,8 @@ class PurePT(BaseEngine):
         means = weighted_means(metrics, token_counts) | {"lr": lr} if metrics else {}
         self._refuse_not_finite(means)
         if self.step == self.warm_steps:
-            weights = trained_weights(self.learner.policy)
-            self._start_strategy({name: weight.clone() for name, weight in weights.items()})
+            result = trained_weights(self.learner.policy)
+            self._start_strategy({name: weight.clone() for name, weight in result.items()})
         facts = {**means, "sft_tokens": float(sum(token_counts)), "sft_updates": float(len(metrics))}
         return StepResult(self.step, {**facts, **timer.metrics()}, [])
 
