@@ -25,7 +25,7 @@ import yaml
 from askgate_env.actions import TAGS, THINK, THOUGHT, TOOLS, malformed, parse
 
 from ..core.errors import BadInput
-from .render import CJK_TEXT, ChatRenderer
+from .render import CJK_TEXT, ChatRenderer, Renderer, renderer_for
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -129,6 +129,13 @@ class NativeRenderer(ChatRenderer):
         if len(parts) != 2 or self._read_call(f"{parts[0]}x{parts[1]}"[len(CALL) : -len(CALLED)]) != (tool["tag"], "x"):
             raise _no_calls(f"it does not write a call as JSON between {CALL} and {CALLED}")
         return parts[0], parts[1]
+
+
+def make_renderer(
+    tokenizer: PreTrainedTokenizerBase, stop_ids: frozenset[int], actions: str, tools: Sequence[str]
+) -> Renderer:
+    """The renderer of a tokenizer; `actions` and `tools` as in `RolloutLimits`."""
+    return NativeRenderer(tokenizer, stop_ids, tools) if actions == "native" else renderer_for(tokenizer, stop_ids)
 
 
 def _function(tool: dict[str, str]) -> dict[str, Any]:

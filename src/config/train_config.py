@@ -94,6 +94,8 @@ class RolloutSection(Section):
             raise SettingError("thoughts", "with actions: native the user replies as a tool, and thoughts are kept")
         if (self.backend == "vllm") != bool(self.url):
             raise SettingError("url", "backend: vllm and the addresses of its servers belong together")
+        if any("@" in url for url in self.url):
+            raise SettingError("url", "a password in an address would be written to the run; set VLLM_API_KEY")
         if bad := [url for url in self.url if not url.startswith(("http://", "https://"))]:
             raise SettingError("url", f"{bad[0]} is no address such as http://127.0.0.1:8000")
         return self

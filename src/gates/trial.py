@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ..config.loader import load_train_config
-from ..config.profile import Profile, load_profile
+from ..config.profile import Profile, load_profile, profile_path
 from ..core.errors import BadInput
 from ..core.files import read_json, real_path, sha256_file
 from ..core.paths import evaluation_report
@@ -30,8 +30,11 @@ def require_trial(config: Path, admission: Admission) -> None:
     """
     profile = load_profile(admission.profile)
     paths, limits = profile.paths, profile.thresholds
-    if not limits.trial_required or not paths.trial or real_path(config) != real_path(paths.config):
+    if not limits.trial_required or real_path(config) != real_path(paths.config):
         return
+    if not paths.trial:
+        what, where = "the profile requires a trial and names none", f"{profile_path(profile.name)}: paths.trial"
+        raise BadInput(what, where=where, remedy="name the config of the trial, then run both rounds again")
     file, tag = evaluation_report(trial_tag(profile))[0], trial_tag(profile)
     remedy = f"run `askgate ppo-runner --config {paths.trial}`, then `askgate eval --config {paths.trial} --tag {tag}`"
 
@@ -47,7 +50,8 @@ def require_trial(config: Path, admission: Admission) -> None:
         report = msgspec.convert(read_json(file, remedy), TrialReport)
     except msgspec.ValidationError as error:
         raise refused(f"this is no report of an evaluation ({error})") from None
-    trial = load_train_config(paths.trial)
+    # A local config with a ticket runs under the ticket's profile.
+    trial = load_train_config(paths.trial).model_copy(update={"profile": admission.profile})
     if not report.gated or report.ticket != admission.ticket_sha256:
         raise refused("the trial ran behind another ticket")
     if settings_of(report.config) != settings_of(trial.model_dump(mode="json")):

@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from askgate_env.types import Episode
 
-from ..agents.render import generation_stop_ids, renderer_for
+from ..agents.native import make_renderer
+from ..agents.render import generation_stop_ids
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.check import Check, check, remedies
@@ -111,12 +112,13 @@ def evaluate_model(
 def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, progress: Progress) -> list[Episode]:
     device = get_device()
     prepare_device(device)
+    limits = settings.limits
     policy = load_merged(folder, None).to(device, get_dtype(device))
     made = generate(
         policy,
-        renderer_for(load_tokenizer(folder), generation_stop_ids(str(folder))),
+        make_renderer(load_tokenizer(folder), generation_stop_ids(str(folder)), limits.actions, limits.tools),
         jobs,
-        settings.limits,
+        limits,
         device=device,
         generator=torch.Generator(device).manual_seed(settings.seed),
         greedy=settings.greedy,
@@ -134,7 +136,8 @@ def with_llamacpp(
         reader = GGUFReader(path)
     except (ValueError, IndexError, UnicodeDecodeError) as error:
         raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
-    renderer = renderer_for(read_tokenizer(reader))
+    limits = settings.limits
+    renderer = make_renderer(read_tokenizer(reader), frozenset(), limits.actions, limits.tools)
     with open_gguf(path, settings.limits.max_tokens, log) as llama:
         user = open_user(settings.limits.user, settings.seed)
         return rollout_llamacpp(

@@ -138,11 +138,11 @@ def complete_llamacpp(
 
 def _run(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, chance: str) -> None:
     while not dialogue.over:
-        length = len(dialogue.tokens)
+        length, segments = len(dialogue.tokens), len(dialogue.segments)
         seed = zlib.crc32(f"{chance}:{length}".encode())
         for token in llama.complete(dialogue.tokens, dialogue.turn_room(), temperature, seed):
             # llama.cpp has its own end tokens; only the dialogue decides when the turn is over.
             dialogue.take(token, 0.0)
             length += 1
-            if dialogue.over or len(dialogue.tokens) != length:
+            if dialogue.over or len(dialogue.tokens) != length or len(dialogue.segments) != segments:
                 break

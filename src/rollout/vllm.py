@@ -190,9 +190,14 @@ def save_adapters(model: nn.Module, root: Path) -> Path:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root, prefix=".saving-") as made:
             adapted: Any = model
-            adapted.save_pretrained(made, save_embedding_layers=False)
-            os.chmod(made, 0o755)  # the server may run as another user
-            shutil.copytree(made, folder, dirs_exist_ok=True)
+            # Complete before it has its name, in a folder that a server of another user can read.
+            complete = Path(made) / folder.name
+            adapted.save_pretrained(complete, save_embedding_layers=False)
+            try:
+                complete.rename(folder)
+            except OSError:
+                if not folder.exists():  # else another process was faster
+                    raise
     return folder
 
 

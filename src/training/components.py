@@ -21,8 +21,8 @@ from transformers import AutoTokenizer
 from askgate_env.actions import TOOLS
 from askgate_env.types import Sample
 
-from ..agents.native import NativeRenderer
-from ..agents.render import Renderer, generation_stop_ids, renderer_for
+from ..agents.native import make_renderer
+from ..agents.render import Renderer, generation_stop_ids
 from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
@@ -148,12 +148,14 @@ def open_renderer(model: str, actions: str = "tags", tools: Sequence[str] = TOOL
     """The renderer of a model; `actions` and `tools` as in `RolloutLimits`."""
     with read_once(find_model(model), weights=False) as folder:
         tokenizer, stop_ids = AutoTokenizer.from_pretrained(folder), generation_stop_ids(str(folder))
-        return NativeRenderer(tokenizer, stop_ids, tools) if actions == "native" else renderer_for(tokenizer, stop_ids)
+        return make_renderer(tokenizer, stop_ids, actions, tools)
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:
     """Weights, by sample id, of samples on which the judge's votes disagreed; all others have weight 1."""
     path = config.reward.unstable_list
+    if config.reward.unstable and not path:
+        log.warning("there is no %s (reward.unstable), so every sample counts fully", config.reward.unstable)
     return {score.id: score.weight for score in read_records(path, Score)} if path else {}
 
 

@@ -141,7 +141,7 @@ def _rollout(
     dtype = get_dtype(device, config.precision)
     targets = lora_targets(config.finetune.targets, memory_gb(device))
     policy = load_policy(str(folder), config.finetune, targets, device, dtype)
-    renderer = open_renderer(str(folder), config.rollout.actions)
+    renderer = open_renderer(str(folder), plan.limits.actions, plan.limits.tools)
     with reporter.progress(f"rollout of {len(samples)} samples", len(samples)) as progress:
         return recording.record(policy, renderer, samples, plan, model, device, progress, dtype)
 

@@ -38,8 +38,12 @@ if TYPE_CHECKING:
 GATED, SOURCES = "gated", "sources"
 """Marks of a checkpoint: whether the run had a ticket, and the SHA-256 of the files that it was made from."""
 EVALUATION_KEY = "key.json"
-FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "watch", "trackers")
+FREE_TO_CHANGE = (
+    "checkpoint", "eval", "device_pref", "build", "watch", "trackers", "rollout.url", "rollout.adapter_dir",
+)  # fmt: skip
 """Settings that may change between a run and its resumption; `steps` too where no schedule depends on them."""
+UNSTABLE = "reward.unstable"
+"""A source whose file need not exist: without it every sample counts fully."""
 FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
 """Settings that a local run may change too. They change the weights, which a gated run's ticket answers for."""
 _RESTORE = f"put the old one back, or start a new run without {RESUME}"
@@ -187,6 +191,9 @@ def require_same_sources(
     now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool, earlier_code: Sequence[str] = ()
 ) -> None:
     """Refuses other files than those that the run began with; `earlier_code`: code that the ticket stands for too."""
+    if then and (UNSTABLE in now) != (UNSTABLE in then):
+        what = "the run began without this file" if UNSTABLE in now else "the file that the run began with is missing"
+        raise BadInput(what, where=f"{path}: {UNSTABLE}", remedy=_RESTORE)
     for key, digest in now.items():
         if then.get(key, digest) != digest:
             if key == CODE and (not gated or then[key] in earlier_code):
@@ -201,8 +208,9 @@ def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
     if ready.admission is None:
         return
     here = {"config": config_fingerprint(ready.path, lambda file: sha256_read(shipped(file))), **now}
-    for key, admitted in ready.admission.stands_on.items():
-        if here.get(key) != admitted:
+    admitted = ready.admission.stands_on
+    for key in (*admitted, UNSTABLE):
+        if here.get(key) != admitted.get(key):
             raise BadInput(
                 "changed after the ticket was checked",
                 where=f"{ready.path}: {key}",
@@ -272,6 +280,7 @@ def _is_same_run(
     sources = newest.marks.get(SOURCES, {})
     known = {key: value for key, value in files.items() if key in sources}
     of_kind = bool(newest.marks.get(GATED)) == gated and newest.step <= config.steps
+    same = same and (not sources or (UNSTABLE in files) == (UNSTABLE in sources))
     earlier = admission.earlier_code if admission else ()
     return (
         of_kind

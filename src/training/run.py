@@ -149,6 +149,8 @@ def follow() -> None:
                 assert ready is not None
                 engine = None  # frees the one of the seed before
                 engine, _ = _make_engine(ready, seed, targets)
+                if ready.admission:  # on another node these are other files
+                    resumption.require_admitted_sources(resumption.source_hashes(ready), ready)
             case call, _ if call == END:
                 return leave()
             case call, arguments:

@@ -103,6 +103,13 @@ def test_a_report_that_nobody_recorded_does_not_count() -> None:
         require_trial(RC1.paths.config, ADMISSION)
 
 
+def test_a_profile_that_requires_a_trial_and_names_none_stops_the_run_at_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    without = RC1.model_copy(update={"paths": RC1.paths.model_copy(update={"trial": None})})
+    monkeypatch.setattr("src.gates.trial.load_profile", lambda name: without)
+    with pytest.raises(BadInput, match="requires a trial and names none"):
+        require_trial(RC1.paths.config, ADMISSION)
+
+
 def test_rc1_has_the_trial_and_the_scores_as_stages() -> None:
     stages = {stage.name: stage for stage in stages_of(RC1)}
     assert "trial_gate" in stages["train"].needs

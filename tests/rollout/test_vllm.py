@@ -176,6 +176,7 @@ def test_the_config_names_servers_and_adapters() -> None:
         ["rollout.backend=vllm"],
         ["rollout.url=http://127.0.0.1:8000"],
         ["rollout.backend=vllm", "rollout.url=127.0.0.1:8000"],
+        ["rollout.backend=vllm", "rollout.url=http://me:secret@127.0.0.1:8000"],
         ["rollout.backend=vllm", "rollout.url=http://127.0.0.1:8000", "finetune.method=full"],
     ):
         with pytest.raises(BadInput):

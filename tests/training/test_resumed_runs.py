@@ -142,6 +142,13 @@ def test_resume_with_changed_base_or_data_is_refused(place: Path, askgate: Askga
     assert refusal.value.where == f"{config}: {key}"
 
 
+def test_resume_with_or_without_the_list_of_unstable_samples_is_refused() -> None:
+    with_list, without = {"seed_pool": "a", "reward.unstable": "b"}, {"seed_pool": "a"}
+    for now, then, message in ((without, with_list, "is missing"), (with_list, without, "began without this file")):
+        with pytest.raises(BadInput, match=message):
+            require_same_sources(now, then, Path("own.yaml"), gated=False)
+
+
 def test_a_refused_start_leaves_the_earlier_run_in_place(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1)
     assert askgate("train", "--config", config).code == 0
