@@ -124,7 +124,7 @@ class BatchClient:
         self._asked = 0
         self._delivered: set[str] = set()
         self._sure: set[str] = set()
-        """Batches of this process for which no creation was tried, so that none can be at the provider."""
+        """Batches that cannot be at the provider: their creation was not tried, or was refused."""
         self._pause_s, self._failures = min(FIRST_POLL_S, limits.batch_poll_s), 0
         self._broken: Exception | None = None
         store.lock_batches()
@@ -201,13 +201,14 @@ class BatchClient:
     def _note_failure(self, batch: _Batch, failure: CallFailed) -> None:
         """Transient failures are tried again after a pause; nothing is lost while a batch waits."""
         self._failures += 1
-        if failure.trouble == "refused" and not batch.batch:
-            with self._store.writing("FULL") as connection:  # a refusal says that nothing was created
+        is_nowhere = not batch.file or batch.name in self._sure
+        if failure.trouble == "refused" and is_nowhere:
+            with self._store.writing("FULL") as connection:
                 connection.execute("DELETE FROM batch_votes WHERE name = ?", (batch.name,))
         elif failure.trouble != "refused" and self._failures < self._limits.tries:
             return
         remedy = "run the same command again; nothing is asked for twice"
-        if failure.trouble == "refused" and batch.batch:
+        if failure.trouble == "refused" and not is_nowhere:
             remedy = "set the SCORER_API_KEY that created it, or give its votes up: askgate scorecache forget-batches"
         raise BadInput(f"batch {batch.batch or batch.name}: {failure}", where=self.provider.name, remedy=remedy)
 
@@ -294,7 +295,12 @@ class BatchClient:
                     return found
                 await self._sleep(wait_s)
         self._sure.discard(batch.name)
-        return await self._api.create(batch.file, batch.name)
+        try:
+            return await self._api.create(batch.file, batch.name)
+        except CallFailed as failure:
+            if failure.trouble == "refused":
+                self._sure.add(batch.name)
+            raise
 
     def _set(self, batch: _Batch, /, **values: str | float) -> None:
         """Notes a step of a batch on disk before the next one begins."""

@@ -157,6 +157,22 @@ def test_a_refused_upload_leaves_nothing_waiting(place: Workspace) -> None:
         assert score(place, server)["scored"] == 4
 
 
+def test_a_refused_list_does_not_give_up_a_batch_that_may_exist(place: Workspace) -> None:
+    with BatchServer() as server:
+
+        def lose_the_answer(number: int, moment: str) -> None:
+            if server.requests[-1] == "POST /batches" and moment == "after":
+                server.refuse = {"GET /batches": (401, "incorrect key")}
+                raise ConnectionError
+
+        server.on_request = lose_the_answer
+        assert "forget-batches" in score(place, server, code=2).err
+        server.on_request, server.refuse = lambda number, moment: None, {}
+        assert score(place, server)["scored"] == 4
+        assert len(server.batches) == 1
+    assert_paid_once(place, server)
+
+
 def test_a_service_that_is_down_for_a_moment_loses_nothing(place: Workspace) -> None:
     with BatchServer(open_looks=3) as server:
         down = {
