@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from src.config.loader import load_config
 from src.config.profile import load_profile
 from src.core.check import Report
 from src.core.defaults import MIX, TEMPLATES
@@ -27,6 +29,8 @@ from src.data.quality.near_duplicates import near_duplicates, near_duplicates_in
 from src.data.quality.token_stream import token_stream
 from src.data.quality.validate_pool import validate_pool
 from src.runtime.workers import ProcessPool, RayWorkers, Workers, joined, open_workers
+from src.scoring.cluster import JudgeActor
+from src.scoring.providers import ScorerSettings, settings_for
 from tests.data.worded_samples import V2, wordy
 from tests.scoring.cluster_run import audit, score_part
 from tests.scoring.crash_run import notes
@@ -164,6 +168,18 @@ def test_three_runs_share_one_judge_and_a_killed_one_pays_nothing_twice(ray: Any
     paid, scorings = audit(tmp_path)
     assert len(paid) == asked
     assert {one.sample for one in scorings} == {one.id for one in wanted}
+
+
+def test_a_judge_that_cannot_start_is_not_in_the_way_of_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(settings: ScorerSettings, tell: Any) -> Any:
+        raise BadInput("the ledger is broken")
+
+    monkeypatch.setattr("src.scoring.cluster.open_session", refuse)
+    settings = settings_for({}, load_config().scoring)
+    actor = JudgeActor()
+    for run in ("a", "b"):
+        with pytest.raises(BadInput, match="the ledger is broken"):
+            asyncio.run(actor.open(run, settings))
 
 
 def test_without_ray_the_flag_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

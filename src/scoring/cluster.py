@@ -39,21 +39,28 @@ class JudgeActor:
         self._judges: dict[str, Judge] = {}
         self._scoring: dict[str, set[asyncio.Future[Any]]] = {}
         self._fingerprint = ""
+        self._opening = asyncio.Lock()
+        """No run begins while the judge of the last one closes."""
 
     async def open(self, run: str, settings: ScorerSettings) -> list[str]:
         """Begins a run and returns what the user should know. All runs at a time have the same settings but votes."""
+        async with self._opening:
+            return self._open(run, settings)
+
+    def _open(self, run: str, settings: ScorerSettings) -> list[str]:
         notes: list[str] = []
         fingerprint = _fingerprint(settings)
         if self._stack is None:
-            self._stack = ExitStack()
-            self._session: Session = self._stack.enter_context(open_session(settings, notes.append))
-            self._client: JudgeClient = self._session.client()
-            self._fingerprint = fingerprint
+            with ExitStack() as stack:  # a session that cannot be opened must not be in the way of the next run
+                self._session: Session = stack.enter_context(open_session(settings, notes.append))
+                self._client: JudgeClient = self._session.client()
+                self._stack, self._fingerprint = stack.pop_all(), fingerprint
         elif fingerprint != self._fingerprint:
             raise BadInput(
                 f"the judge of this cluster has other settings; its ledger is {self._session.ledger.path}",
                 where="--cluster",
-                remedy="use the folder, config and version of the run that is going on, or wait for its end",
+                remedy="use the folder, config and version of the run that is going on, or wait for its end; after a"
+                " run that was killed, restart the cluster (`ray stop`)",
             )
         scoring = settings.scoring
         self._judges[run] = Judge(
@@ -77,11 +84,12 @@ class JudgeActor:
         for scoring in (waiting := self._scoring.pop(run)):
             scoring.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        del self._judges[run]
-        if not self._judges and self._stack is not None:
-            await self._client.close()
-            self._stack.close()
-            self._stack = None
+        async with self._opening:
+            del self._judges[run]
+            if not self._judges and self._stack is not None:
+                await self._client.close()
+                self._stack.close()
+                self._stack = None
 
 
 def _fingerprint(settings: ScorerSettings) -> str:
