@@ -1,11 +1,13 @@
 """Pushes a model or a data file to the Hugging Face hub in one commit, with a card made from its evidence.
 
 The token comes from HF_TOKEN or from the login that `hf auth login` has stored. It goes into the requests and nowhere
-else. A file with a secret in it is refused before anything is sent. `HF_ENDPOINT` names another hub.
+else. A file with a secret in it is refused before anything is sent, also where parquet compresses it. `HF_ENDPOINT`
+names another hub.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -13,13 +15,13 @@ from pathlib import Path
 
 from ..core.errors import BadInput
 from ..core.files import sidecar
-from ..data.export import facts_path
+from ..data.export import PARQUET, facts_path
 from ..runtime.secrets import find_secret, masker
 from .card import data_card, model_card, model_evidence
 
 CARD = "README.md"
 EVIDENCE = "evidence"
-BINARY = (".safetensors", ".parquet")
+WEIGHTS = ".safetensors"
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _HIDDEN = re.compile(r"(^|/)\.")
 
@@ -79,9 +81,18 @@ def _require_name(repo: str) -> None:
 
 
 def _refuse_secrets(card: str, files: Mapping[str, Path], environment: Mapping[str, str]) -> None:
-    texts = {name: path.read_bytes() for name, path in files.items() if path.suffix not in BINARY}
+    texts = {name: _text(path) for name, path in files.items() if path.suffix != WEIGHTS}
     for name, content in {CARD: card.encode(), **texts}.items():
         if found := find_secret(content, environment):
             line, kind = found
             remedy = "take it out of the file; where it is no secret, say it in other words"
             raise BadInput(f"contains {kind}, so nothing is pushed", where=f"{name}:{line}", remedy=remedy)
+
+
+def _text(path: Path) -> bytes:
+    if path.suffix != PARQUET:
+        return path.read_bytes()
+    from pyarrow import parquet
+
+    rows = parquet.read_table(path).to_pylist()
+    return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows).encode()

@@ -187,6 +187,19 @@ def test_a_secret_in_a_file_stops_the_push(hub: LoopbackHub, askgate: Askgate, t
     assert hub.requests == []
 
 
+def test_a_secret_in_a_parquet_file_stops_the_push(hub: LoopbackHub, askgate: Askgate) -> None:
+    pytest.importorskip("pyarrow")
+    samples = load_pool(DEMO_POOL)
+    said = replace(samples[0].dialogue[0], text=f"use {TOKEN}")
+    samples[0] = replace(samples[0], prompt=said.text, dialogue=(said, *samples[0].dialogue[1:]))
+    Path("pool.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in samples))
+    export(Path("pool.jsonl"), "messages", Path("chats.parquet"))
+    refused = askgate("push", "me/chats", "--data", "chats.parquet")
+    assert refused.code == 2
+    assert "chats.parquet:1: contains a secret of the environment" in refused.err
+    assert hub.requests == []
+
+
 def test_a_missing_or_wrong_token_is_named(
     hub: LoopbackHub, askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
