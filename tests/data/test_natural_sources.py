@@ -290,6 +290,13 @@ def test_share_gpt_rows_without_answers_are_for_detection(tmp_path: Path) -> Non
     assert NaturalSource("messages", write_rows(tmp_path, rows)).mix == {"detect": 1.0}
 
 
+def test_an_id_of_the_user_may_have_any_character(tmp_path: Path) -> None:
+    folder = write_rows(tmp_path, [{**row, "id": f"~me 3~{place}|x"} for place, row in enumerate(OWN)])
+    samples, meta = pool_of("messages", folder, tmp_path / "out", 2, 0.0)
+    assert all("~me" in one.provenance.source_id for one in samples)
+    assert meta.reused == {}
+
+
 def test_messages_share_gpt_and_alpaca_rows_give_the_same_item(tmp_path: Path) -> None:
     question, answer = "When was the bridge built?\n\nThe iron one.", "in June"
     call = {"role": "assistant", "content": None, "tool_calls": []}

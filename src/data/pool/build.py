@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
@@ -38,6 +39,8 @@ PARALLEL_FROM = 2_000
 """Number of samples from which worker processes are started."""
 USE = "~"
 """Between the number of a record's use and its key."""
+_MODE = re.compile(r"^\w+\|")
+"""What a key of official files begins with, before the id of the record."""
 TRAIN, EVAL = 120, 40
 """Sizes of the smallest training and evaluation data."""
 
@@ -167,17 +170,27 @@ def _keys(plan: BuildPlan, source: Source, task: Task, wanted: list[Want], taken
 
 def reused(jobs: Sequence[Job]) -> dict[Task, int]:
     """Number of jobs, by task, whose record has an earlier job."""
-    records = Counter((task, key.rpartition(USE)[2].rpartition("|")[2]) for task, key, _ in jobs)
+    records = Counter((task, _MODE.sub("", _use_and_key(key)[1])) for task, key, _ in jobs)
     again = Counter[Task]()
     for (task, _), count in records.items():
         again[task] += count - 1
     return {task: count for task, count in again.items() if count}
 
 
+def _use_and_key(key: str) -> tuple[int, str]:
+    """The number of a record's use, and the key that the source gave. An id of the user may have any character.
+
+    >>> _use_and_key("2~hidden|gsm8k:7"), _use_and_key("messages:a~b")
+    ((2, 'hidden|gsm8k:7'), (0, 'messages:a~b'))
+    """
+    use, mark, rest = key.partition(USE)
+    return (int(use), rest) if mark and use.isdecimal() else (0, key)
+
+
 def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample:
     task, key, want = job
-    use, _, record = key.rpartition(USE)
-    seed = plan.seed + int(use or 0)
+    use, record = _use_and_key(key)
+    seed = plan.seed + use
     item = source.item(task, record, want, seed)
     return item_to_sample(item, pack, plan.tools, plan.split, seed, again=bool(use))
 
