@@ -255,9 +255,9 @@ def _download(board: Board, request: Request) -> Response:
         return _page(board, request, None, "")
     mask, name = masker(os.environ), PurePosixPath(path).name
     if line:
+        stem, number = name.partition(".")[0], max(1, whole_number(line))
         with handle:
-            wanted = next(islice(handle, whole_number(line) - 1, None), b"")
-        stem, number = name.partition(".")[0], whole_number(line)
+            wanted = next(islice(handle, number - 1, None), b"")
         return _attachment(mask(wanted.decode("utf-8", errors="replace")), f"{stem}_line_{number}.json")
 
     def lines() -> Iterator[bytes]:

@@ -98,3 +98,4 @@ def test_a_page_can_be_linked_and_its_episode_kept(page: Any, site: Served, monk
     assert (status, len(text.splitlines())) == (200, 12)
     assert headers["content-disposition"].startswith("attachment")
     assert site.get("/download?path=../secret.json")[0] == 404
+    assert site.get(f"/download?path={quote(TRAINED)}&line=0")[0] == 200
