@@ -22,7 +22,8 @@ COPY packages packages
 RUN python -m build --wheel --outdir /wheels . && python -m build --wheel --outdir /wheels packages/askgate-env
 
 FROM python:${PYTHON}-slim AS base
-ENV PYTHONUNBUFFERED=1 HF_HOME=/work/.cache/huggingface
+# --user may name somebody without a home: what libraries and the judge cache goes to the mounted folder.
+ENV PYTHONUNBUFFERED=1 HOME=/work/.cache XDG_CACHE_HOME=/work/.cache HF_HOME=/work/.cache/huggingface
 COPY --from=wheels /wheels /wheels
 COPY constraints.txt /wheels/constraints.txt
 RUN useradd --uid 1000 --create-home askgate && mkdir /work && chown askgate /work
