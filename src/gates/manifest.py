@@ -156,8 +156,10 @@ class Manifest:
         """Records the SHA-256 of a checkpoint's seal. Later ones replace it, so `verify` does not look for it."""
         self._append([("checkpoint", str(path), seal, 0)])
 
-    def has_checkpoint(self, seal: str) -> bool:
-        return any(entry.kind == "checkpoint" and entry.sha256 == seal for entry in self.entries)
+    def has_checkpoint(self, path: Path, seal: str) -> bool:
+        """Whether a checkpoint of this seed and step has this seal. Its mirror has the same two names at its end."""
+        recorded = (one for one in self.entries if one.kind == "checkpoint" and one.sha256 == seal)
+        return any(Path(one.path).parts[-2:] == path.parts[-2:] for one in recorded)
 
     def withdraw(self, path: Path) -> None:
         """Records that a report no longer counts; its file has been removed."""

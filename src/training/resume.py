@@ -228,7 +228,7 @@ def require_read_as_sealed(checkpoint: Checkpoint) -> None:
 
 def require_recorded(checkpoint: Checkpoint, ready: Ready) -> None:
     """Refuses a checkpoint that no gated run of this folder saved, whatever its marks say."""
-    if ready.admission and not Manifest().has_checkpoint(sha256_file(checkpoint.path / MANIFEST)):
+    if ready.admission and not Manifest().has_checkpoint(checkpoint.path, sha256_file(checkpoint.path / MANIFEST)):
         what = "no gated run saved this checkpoint: its seal is not in the manifest of the evidence"
         raise BadInput(what, where=str(checkpoint.path), remedy="move the run away and start a new one")
 
