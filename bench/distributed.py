@@ -51,8 +51,8 @@ def furnish_tiny(place: Path) -> None:
         steps=2,
         batch_size=16,
         rollout_len=40,
-        # One slot: with more, log-probabilities are rounded otherwise on ranks with fewer episodes. With 16 that changes
-        # gradients by 2e-6 to 4e-6, and by 2e-6 in one process with 8 slots instead of 16.
+        # One slot: with more, log-probabilities are rounded otherwise on ranks with fewer episodes. 16 slots change
+        # gradients by 2e-6 to 4e-6; one process with 8 slots instead of 16 changes them by 2e-6.
         rollout={"max_turns": 4, "max_tokens": 400, "slots": 1},
         reward={"weights": "weights.json", "dimensions": 1.0},
         optimizer={"minibatches": 2, "pack_tokens": 1200},
