@@ -76,9 +76,10 @@ class ProfileLoop:
     def will_train(self, until: str = "") -> bool:
         """Whether a run up to `until` reaches a training that is not done yet."""
         names = [stage.name for stage in self.stages]
-        train = next(stage for stage in self.stages if stage.name.startswith("train"))
-        reached = not until or (until in names and names.index(until) >= names.index(train.name))
-        return reached and bool(self.state.why_not_valid(train))
+        if until and until not in names:
+            return False  # `run` refuses it
+        reached = self.stages[: names.index(until) + 1] if until else self.stages
+        return any(stage.name.startswith("train") and self.state.why_not_valid(stage) for stage in reached)
 
     def run(self, environment: Mapping[str, str], view: StageView, until: str = "") -> list[Result]:
         """Runs the stages that are not valid any more, up to and including `until`.
