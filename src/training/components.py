@@ -152,9 +152,12 @@ def open_renderer(model: str, actions: str = "tags", tools: Sequence[str] = TOOL
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:
-    """Weights, by sample id, of samples on which the judge's votes disagreed; all others have weight 1."""
+    """Weights, by sample id, of samples on which the judge's votes disagreed; all others have weight 1.
+    A gated run may do without the list, because a ticket needs no score of the pool."""
     path = config.reward.unstable_list
     if config.reward.unstable and not path:
+        if config.profile == "local":
+            raise BadInput("does not exist", where=str(config.reward.unstable), remedy="correct reward.unstable")
         log.warning("there is no %s (reward.unstable), so every sample counts fully", config.reward.unstable)
     return {score.id: score.weight for score in read_records(path, Score)} if path else {}
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 
+from askgate_env.reward import TrainingReward
+from askgate_env.types import Episode, Sample
 from src.config.train_config import OptimizerSection
 from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
@@ -142,10 +144,15 @@ def test_groups_without_signal_are_not_computed(taught: Path) -> None:
     torch.testing.assert_close(weights[0], weights[1], atol=2e-5, rtol=0)
 
 
+class EqualReward(TrainingReward):
+    def __call__(self, episode: Episode, sample: Sample, judged: Any = None) -> dict[str, float]:
+        return {"outcome": 0.5}
+
+
 def test_a_batch_of_equal_rewards_makes_no_update(taught: Path) -> None:
     for strategy in (GRPO(group_size=2), PPO()):
         job = make_job(taught, strategy, steps=2, batch=8, lr=1e-2, critic_epochs=1)
-        engine = PurePT(replace(job, reward=lambda episode, sample, scores=None: {"outcome": 0.5}))  # type: ignore[arg-type]
+        engine = PurePT(replace(job, reward=EqualReward()))
         before = fingerprint(engine.policy)
         result = engine.take_step()
         assert fingerprint(engine.policy) == before
