@@ -31,6 +31,7 @@ from accelerate import Accelerator
 from numpy.typing import NDArray
 from torch import Tensor
 
+from askgate_env.reward import TrainingReward
 from askgate_env.types import Episode
 
 from ..agents.trajectory import Job, Trajectory
@@ -419,8 +420,9 @@ def collect(
         ]
     weights = [each.weight * (judged[row].weight if row in judged else 1.0) for row, each in enumerate(drawn)]
     batch = make_batch(trajectories, episodes, weights, group_size, job.device)
-    early = [job.reward.by_turn(one) for one in episodes]
-    batch = replace(batch, early_N=torch.from_numpy(early_rewards(trajectories, early)).to(job.device))
+    if isinstance(job.reward, TrainingReward):  # any other reward arrives with the last token
+        early = early_rewards(trajectories, [job.reward.by_turn(one) for one in episodes])
+        batch = replace(batch, early_N=torch.from_numpy(early).to(job.device))
     if not batch.logp_N.numel():
         raise BadInput(
             "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
