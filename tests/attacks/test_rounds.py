@@ -195,7 +195,7 @@ NEW = "1" * 64
 @pytest.fixture
 def updated(run: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """AskGate's code has changed since the rounds. Returns the SHA-256 of the old code."""
-    for module in ("ticket", "rounds", "readmit", "verify"):
+    for module in ("admission", "rounds", "readmit", "verify"):
         monkeypatch.setattr(f"src.gates.{module}.code_sha256", lambda: NEW)
     return read_round(TICKET).code
 

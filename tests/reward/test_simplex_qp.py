@@ -106,7 +106,7 @@ def test_the_optimum_is_not_a_clipped_solution() -> None:
 
 
 def test_two_weights_under_a_cap_of_a_half_are_equal() -> None:
-    assert solve(np.eye(2), np.array([9.0, 0.0]), CAP).w_D.tolist() == [0.5, 0.5]
+    assert solve(np.eye(2), np.array([9.0, 0.0]), CAP).w_D == pytest.approx([0.5, 0.5], abs=1e-12)
 
 
 def test_a_point_that_is_not_optimal_has_a_gap() -> None:

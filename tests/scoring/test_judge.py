@@ -357,7 +357,7 @@ def test_a_votes_key_covers_everything_that_changes_it() -> None:
 
 
 def test_many_concurrent_scorings_open_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge_module, "VOTES_AT_ONCE", 9)
+    monkeypatch.setattr(client_module.JudgeClient, "votes_at_once", 9)
     held = []
     acquire = Store.acquire
     monkeypatch.setattr(

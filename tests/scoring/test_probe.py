@@ -74,7 +74,7 @@ def test_a_simulated_judge_fails_with_the_reason(workspace: Workspace, act: Act,
         done = workspace.run("probe_scorer", "--n", "2", "--live")
     assert done.code == 2
     assert f"FAILED {why}" in done.out
-    assert "怎么办" in done.out
+    assert "What to do" in done.out
 
 
 def test_a_scorer_that_answers_in_a_constant_two_milliseconds_fails(workspace: Workspace) -> None:
