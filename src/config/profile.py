@@ -223,7 +223,7 @@ class Thresholds(Section):
 
 
 class SourceSection(Section):
-    """Where the problems of the pool and of the shadow set come from: the flags of build-rollout-pool."""
+    """Source of the problems of pool and shadow set, as in the flags of build-rollout-pool."""
 
     name: Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"]
     data_dir: FilePath | None

@@ -368,7 +368,7 @@ class TrainConfig(Section):
     """Your own callbacks as `package.module:Class`, created without arguments. They run after ours and before the
     checkpoints."""
     trackers: Annotated[tuple[TrackerName, ...], Listed] = ("tensorboard",)
-    """Where curves go beside `logs/metrics.jsonl`. All but TensorBoard need a package of their name."""
+    """Trackers that get the curves beside `logs/metrics.jsonl`. All but TensorBoard need a package of their name."""
     finetune: FinetuneSection = FinetuneSection()
 
     datasets: TaskShares = MIX

@@ -54,7 +54,7 @@ class ModelEvidence:
     report: TrialReport | None = None
     report_path: Path | None = None
     signed: Mapping[str, str] = field(default_factory=dict)
-    """Who signed each amber off."""
+    """Name of the person who signed each amber off."""
 
 
 def model_evidence(folder: Path, tell: Callable[[str], None]) -> ModelEvidence:

@@ -169,7 +169,7 @@ class PoolScan:
         self.n, self._first = 0, first
         self.prompt_tokens = 0
         self.task_hashes: list[int] = []
-        """Of the first `MAX_SAMPLES` samples of the pool."""
+        """Taken from the first `MAX_SAMPLES` samples of the pool."""
         self.roles: Counter[tuple[Task, str]] = Counter()
         self.registers: Counter[tuple[Task, str]] = Counter()
         self.broken_rules: Counter[str] = Counter()
