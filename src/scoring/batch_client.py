@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,6 +83,7 @@ class _Batch:
     name: str
     file: str
     batch: str
+    at: float
     created: float
     seen_open: float
 
@@ -125,7 +127,11 @@ class BatchClient:
         self._delivered: set[str] = set()
         self._sure: set[str] = set()
         """Batches that cannot be at the provider: their creation was not tried, or was refused."""
-        self._pause_s, self._failures = min(FIRST_POLL_S, limits.batch_poll_s), 0
+        self._watched: set[str] = set()
+        """Batches that this run created, and so looked at from their beginning."""
+        self._failures: Counter[str] = Counter()
+        """Failed requests in a row, by batch."""
+        self._pause_s = min(FIRST_POLL_S, limits.batch_poll_s)
         self._broken: Exception | None = None
         store.lock_batches()
 
@@ -191,7 +197,7 @@ class BatchClient:
         for batch in self._open():
             try:
                 changed |= await self._advance(batch)
-                self._failures = 0
+                del self._failures[batch.name]
             except CallFailed as failure:
                 self._note_failure(batch, failure)
         if changed:
@@ -200,12 +206,12 @@ class BatchClient:
 
     def _note_failure(self, batch: _Batch, failure: CallFailed) -> None:
         """Transient failures are tried again after a pause; nothing is lost while a batch waits."""
-        self._failures += 1
+        self._failures[batch.name] += 1
         is_nowhere = not batch.file or batch.name in self._sure
         if failure.trouble == "refused" and is_nowhere:
             with self._store.writing("FULL") as connection:
                 connection.execute("DELETE FROM batch_votes WHERE name = ?", (batch.name,))
-        elif failure.trouble != "refused" and self._failures < self._limits.tries:
+        elif failure.trouble != "refused" and self._failures[batch.name] < self._limits.tries:
             return
         remedy = "run the same command again; nothing is asked for twice"
         if failure.trouble == "refused" and not is_nowhere:
@@ -260,7 +266,7 @@ class BatchClient:
     def _open(self) -> list[_Batch]:
         """Batches of this judge with requests that wait, oldest first."""
         rows = self._store.read(
-            "SELECT name, file, batch, created, seen_open FROM batches WHERE provider = ? AND server = ? AND EXISTS"
+            "SELECT name, file, batch, at, created, seen_open FROM batches WHERE provider = ? AND server = ? AND EXISTS"
             " (SELECT 1 FROM batch_votes WHERE batch_votes.name = batches.name AND done = 0) ORDER BY at",
             (self.provider.name, self.provider.server),
         )
@@ -296,11 +302,13 @@ class BatchClient:
                 await self._sleep(wait_s)
         self._sure.discard(batch.name)
         try:
-            return await self._api.create(batch.file, batch.name)
+            made = await self._api.create(batch.file, batch.name)
         except CallFailed as failure:
             if failure.trouble == "refused":
                 self._sure.add(batch.name)
             raise
+        self._watched.add(batch.name)
+        return made
 
     def _set(self, batch: _Batch, /, **values: str | float) -> None:
         """Notes a step of a batch on disk before the next one begins."""
@@ -316,7 +324,7 @@ class BatchClient:
         if unused or unknown:
             self._tell(f"batch {batch.batch}: {unused} lines repeated or damaged, {unknown} with an unknown custom_id")
         status = str(found.get("status"))
-        self._ledger.append([self._entry(batch, status, len(rows), outcomes)])
+        self._ledger.append([self._entry(batch, found, len(rows), outcomes)])
         if status == "failed":
             nothing = CallFailed("refused", f"the batch failed: {why_failed(found)}")
         else:
@@ -335,17 +343,29 @@ class BatchClient:
             if (waiting := self._waiting.get(key)) and not waiting.reply.done():
                 waiting.reply.set_result(outcomes.get(key, nothing))
 
-    def _entry(self, batch: _Batch, status: str, requests: int, outcomes: dict[str, Reply | CallFailed]) -> BatchEntry:
+    def _entry(
+        self, batch: _Batch, found: dict[str, Any], requests: int, outcomes: dict[str, Reply | CallFailed]
+    ) -> BatchEntry:
         return BatchEntry(
             batch=printable(batch.batch),
             provider=self.provider.name,
             server=address(self.provider.server),
             requests=requests,
             replies=sum(isinstance(one, Reply) for one in outcomes.values()),
-            status=printable(status),
-            seconds=max(0.0, batch.seen_open - batch.created),
+            status=printable(str(found.get("status"))),
+            seconds=self._seconds(batch, found),
             at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
+
+    def _seconds(self, batch: _Batch, found: dict[str, Any]) -> float:
+        """How long the batch was seen unfinished. One that this run did not create may have ended while nobody looked:
+        then as long as the provider says, but no longer than since its requests were written."""
+        seen = max(0.0, batch.seen_open - batch.created)
+        if batch.name in self._watched:
+            return seen
+        begun, ended = found.get("created_at"), found.get(f"{found.get('status')}_at")
+        told = float(ended - begun) if isinstance(begun, int) and isinstance(ended, int) else 0.0
+        return max(seen, min(told, self._store.now() - batch.at))
 
 
 def _progress(found: dict[str, Any], seconds: float) -> str:

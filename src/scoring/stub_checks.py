@@ -11,7 +11,9 @@ gives all its calls one request id, and a judge that gives every dialogue the sa
 
 A batch has no latencies: nobody sees when one of its requests begins or ends. Its calls are checked by the batch, which
 must be on record with at least as many replies, and must have been seen unfinished for a second: services validate and
-queue a batch first, and take minutes. Calls of their own are timed as before, and every round makes such calls.
+queue a batch first, and take minutes. For one that ended between two runs the server's own times count, within the time
+between the two: a stub that lies there could as well wait. Calls of their own are timed as before, and every round
+makes such calls.
 
 Deliberately not checked: whether latency grows with tokens (the local judge caches prompts and its calls queue; a
 hosted one queues too), and whether marks are spread widely (a weak judge's are not).

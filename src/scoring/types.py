@@ -138,7 +138,8 @@ class BatchEntry(Record, frozen=True, tag_field="kind", tag="batch"):
     replies: int
     status: str
     seconds: float
-    """From its creation until it was last seen unfinished, by our clock: it took at least this long."""
+    """From its creation until it was last seen unfinished, by our clock: it took at least this long. For a
+    batch that ended between two runs: its time by the provider's clock, limited by ours."""
     at: str
 
 

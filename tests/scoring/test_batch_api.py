@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from typing import Any
 
@@ -234,6 +235,39 @@ def test_replies_that_nobody_waits_for_any_more_are_kept(place: Workspace) -> No
         assert score(place, server)["scored"] == 4
         assert len(server.batches) == batches == 1
     assert_paid_once(place, server)
+
+
+def leave_a_batch(place: Workspace, server: BatchServer, *flags: str) -> None:
+    """A run that creates a batch and ends before it looks at it."""
+    use_batches(place, tries=1)
+    server.refuse = {"GET /batches/batch_0": (500, "down")}
+    score(place, server, *flags, code=2)
+
+
+def test_a_batch_that_fails_beside_a_good_one_is_reported(place: Workspace) -> None:
+    with BatchServer(open_looks=40) as server:
+        leave_a_batch(place, server, "--n", "1")
+        use_batches(place, tries=3)
+        assert "batch batch_0: " in score(place, server, code=2).err
+        assert server.requests.count("GET /batches/batch_1") <= 3
+
+
+@pytest.mark.parametrize(("told_s", "seconds"), [(600, 600.0), (90_000, 3600.0), (None, 0.0)])
+def test_a_batch_that_ended_between_two_runs_took_what_the_provider_says_and_the_clock_allows(
+    place: Workspace, told_s: int | None, seconds: float
+) -> None:
+    place.write_pool(samples(SAMPLES))
+    with BatchServer(open_looks=0) as server:
+        leave_a_batch(place, server)
+        with sqlite3.connect(place.folder / ".askgate/scores.sqlite") as cache:
+            cache.execute("UPDATE batches SET at = at - 3600, created = created - 3600, seen_open = seen_open - 3600")
+        server.refuse = {}
+        if told_s is not None:
+            server.batches["batch_0"] |= {"created_at": 1_000_000, "completed_at": 1_000_000 + told_s}
+        score(place, server)
+    [batch] = [line.entry for line in lines(place.ledger) if isinstance(line.entry, BatchEntry)]
+    assert batch.seconds == pytest.approx(seconds, abs=300)
+    assert place.failed_checks() == (set() if told_s else {"batch_min_s"})
 
 
 def test_a_budget_starts_as_many_samples_as_it_can_pay(place: Workspace) -> None:
