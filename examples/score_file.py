@@ -18,8 +18,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from askgate.config.profile import load_profile, scoring_of
-from askgate.scoring.batch import BatchJob, score_dialogues
 from askgate.scoring.providers import settings_for
+from askgate.scoring.score_pool import ScoringJob, score_dialogues
 from askgate_env.types import Lang, Turn
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     chats = [read_chat(line) for line in arguments.file.read_text(encoding="utf-8").splitlines() if line.strip()]
-    job = BatchJob(arguments.file, arguments.out, n=None, seed=0, budget=None)
+    job = ScoringJob(arguments.file, arguments.out, n=None, seed=0, budget=None)
     settings = settings_for(os.environ, scoring_of(load_profile("rc1")), provider="")
     scores, summary = score_dialogues(chats, job, settings, print, lambda progress: None)
 

@@ -189,5 +189,5 @@ def test_without_ray_the_flag_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def test_ray_is_imported_only_for_a_cluster() -> None:
-    code = "import sys, src.data.quality.validate_pool, src.scoring.batch; sys.exit('ray' in sys.modules)"
+    code = "import sys, src.data.quality.validate_pool, src.scoring.score_pool; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -18,8 +18,8 @@ from . import options, show
 
 if TYPE_CHECKING:
     from ..core.check import Report
-    from ..scoring.batch import Summary
     from ..scoring.judge import Replay
+    from ..scoring.score_pool import Summary
     from ..scoring.store import CacheStat, Store
 
 cache = typer.Typer(
@@ -126,14 +126,14 @@ def score(
     from ..core.files import refuse_overlap
     from ..core.jsonl import read_unique
     from ..data.pool.meta import read_meta, write_part
-    from ..scoring.batch import BatchJob, score_dialogues
     from ..scoring.providers import settings_for
+    from ..scoring.score_pool import ScoringJob, score_dialogues
 
     section = scoring_of(load_profile(options.chosen_profile(profile, "rc1")))
     if k is not None:
         votes = section.votes.model_copy(update={"k": k, "k_max": max(k, section.votes.k_max)})
         section = section.model_copy(update={"votes": votes})
-    job = BatchJob(pool, out, n, seed, budget, batch_api=batch, cluster=cluster)
+    job = ScoringJob(pool, out, n, seed, budget, batch_api=batch, cluster=cluster)
     settings = settings_for(os.environ, section, provider)
     if samples is not None:
         refuse_overlap({"--samples": samples}, {"POOL": pool, "--out": out})

@@ -30,8 +30,8 @@ from ..reward import recorded_episodes as recording
 from ..reward.recorded_episodes import RecordedEpisode, RecordPlan
 from ..reward.scored_episodes import rate
 from ..runtime.progress import Reporter
-from ..scoring.batch import BatchJob, choose, score_dialogues
 from ..scoring.providers import live_mode, settings_for
+from ..scoring.score_pool import ScoringJob, choose, score_dialogues
 from ..scoring.scores import Score
 
 
@@ -91,7 +91,7 @@ def rated_episodes(
     recorded = _recorded(pool, samples, config, out, seed, overrides, reporter)
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live-n", remedy="ask for fewer")
-    job = BatchJob(out, scores_file, live_n, seed)
+    job = ScoringJob(out, scores_file, live_n, seed)
     scoring = scoring_for(load_train_config(config, overrides), config)
     scores = _judge_scores(recorded, job, scoring, provider, reporter)
     # An episode of this sample that came back without a score is missing, not one that the judge was never sent.
@@ -147,7 +147,7 @@ def _rollout(
 
 
 def _judge_scores(
-    recorded: Sequence[RecordedEpisode], job: BatchJob, section: ScoringSection, provider: str, reporter: Reporter
+    recorded: Sequence[RecordedEpisode], job: ScoringJob, section: ScoringSection, provider: str, reporter: Reporter
 ) -> dict[str, Score] | None:
     """Judge scores by episode id; None where REWARD_LIVE_MODE is off."""
     if not live_mode(os.environ):

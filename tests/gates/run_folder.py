@@ -42,9 +42,9 @@ from src.reward.calibration import weight_calib
 from src.reward.configured import make_reward
 from src.reward.recorded_episodes import RecordedEpisode, RecordPlan, write_recorded
 from src.reward.scored_episodes import rate
-from src.scoring.batch import BatchJob, choose, score_dialogues
 from src.scoring.prompt import CANARIES
 from src.scoring.providers import settings_for
+from src.scoring.score_pool import ScoringJob, choose, score_dialogues
 from tests.gates.scripted_policy import act, ask_first
 from tests.scoring.server import JudgeServer, Scores, steady_scores
 from tests.scoring.workspace import uneven_latency
@@ -198,7 +198,7 @@ def record(out: Path, samples: list[Sample], pool: Path, seed: int = 17) -> list
 
 def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[str, str], seed: int) -> Any:
     section = scoring_of(load_profile(PROFILE))
-    order = BatchJob(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed)
+    order = ScoringJob(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed)
     settings = settings_for(environment, section, "")
     return score_dialogues(recorded, order, settings, print, lambda done: None)[0]
 

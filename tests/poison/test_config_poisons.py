@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from askgate_env.types import Sample
 from src.core.jsonl import read_records, write_records
 from src.gates.gate import PREFLIGHT
-from src.scoring.batch import BatchJob, score_dialogues
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.providers import settings_for
+from src.scoring.score_pool import ScoringJob, score_dialogues
 from src.scoring.scores import Score, unstable_beside
 from tests.gates.run_folder import current_context, edit_profile, judging
 
@@ -125,7 +125,7 @@ def unstable(run: Path) -> Path:
     """
     section, scores = current_context().scoring, Path("data/scores.jsonl")
     with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
-        order = BatchJob(current_context().profile.paths.balanced, scores, 2, 5)
+        order = ScoringJob(current_context().profile.paths.balanced, scores, 2, 5)
         settings = settings_for(environment, section, "")
         score_dialogues(list(read_records(order.pool, Sample)), order, settings, print, lambda tally: None)
     reconfigure(reward=REWARD | {"unstable": str(unstable_beside(scores))})

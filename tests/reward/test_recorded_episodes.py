@@ -30,8 +30,8 @@ from src.reward.recorded_episodes import (
     write_recorded,
 )
 from src.reward.scored_episodes import rate
-from src.scoring.batch import BatchJob, score_dialogues
 from src.scoring.providers import settings_for
+from src.scoring.score_pool import ScoringJob, score_dialogues
 from src.scoring.scores import Score
 from tests.data.samples import MIX, make_sample
 from tests.scoring.server import JudgeServer, steady_scores
@@ -143,7 +143,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
         with open("episodes.jsonl", "wb") as file:
             write_records(file, recorded)
         section = scoring_of(load_profile("rc1"))
-        order = BatchJob(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1)
+        order = ScoringJob(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1)
         settings = settings_for(environment, section, "")
         scores, _ = score_dialogues(recorded, order, settings, print, lambda done: None)
         return scores

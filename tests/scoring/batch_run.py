@@ -25,7 +25,7 @@ def warm() -> None:
     import tensorboardX.record_writer
     import tensorboardX.summary  # noqa: F401
 
-    import src.scoring.batch  # noqa: F401
+    import src.scoring.score_pool  # noqa: F401
 
 
 JOBS = {"run": run}

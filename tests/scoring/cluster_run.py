@@ -8,9 +8,9 @@ from pathlib import Path
 
 from askgate_env.types import Sample
 from src.config.loader import load_config
-from src.scoring.batch import BatchJob, Summary, score_dialogues
 from src.scoring.ledger import lines, verify
 from src.scoring.providers import settings_for
+from src.scoring.score_pool import ScoringJob, Summary, score_dialogues
 from src.scoring.types import CallEntry, ScoringEntry
 from tests.scoring.crash_run import note
 
@@ -30,7 +30,7 @@ def score_part(folder: Path, name: str, url: str, samples: list[Sample]) -> Summ
         "REWARD_LIVE_MODE": "1",
     }
     settings = settings_for(environment, scoring.model_copy(update=files))
-    job = BatchJob(folder / "pool.jsonl", here / "scores.jsonl", None, 0, cluster="auto")
+    job = ScoringJob(folder / "pool.jsonl", here / "scores.jsonl", None, 0, cluster="auto")
     return score_dialogues(samples, job, settings, print, lambda tally: None)[1]
 
 

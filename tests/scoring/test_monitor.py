@@ -46,5 +46,5 @@ def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch:
 
 def test_scoring_loads_torch_only_for_a_live_run() -> None:
     """TensorBoard imports torch, which takes seconds; recorded scores need neither."""
-    code = "import sys, src.scoring.batch, src.scoring.probe; sys.exit('torch' in sys.modules)"
+    code = "import sys, src.scoring.score_pool, src.scoring.probe; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

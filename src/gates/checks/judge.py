@@ -25,11 +25,11 @@ from ...core.check import Check, check, remedies
 from ...core.defaults import SEED
 from ...core.jsonl import read_records, read_unique
 from ...reward.recorded_episodes import RecordedEpisode
-from ...scoring.batch import BatchJob, choose, score_dialogues
 from ...scoring.judge import Tally
 from ...scoring.probe import canary_samples
 from ...scoring.prompt import Dialogue
 from ...scoring.providers import settings_for
+from ...scoring.score_pool import ScoringJob, choose, score_dialogues
 from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .provenance import proved
@@ -76,7 +76,7 @@ def score_exam(
     context.exam.unlink(missing_ok=True)
     exam = judge_exam(context)
     repeats = frozenset(one.id for one in exam.repeats)
-    job = BatchJob(context.profile.paths.balanced, context.exam, None, SEED, repeats=repeats)
+    job = ScoringJob(context.profile.paths.balanced, context.exam, None, SEED, repeats=repeats)
     score_dialogues(exam.dialogues, job, settings_for(environment, context.scoring), tell, progress)
 
 

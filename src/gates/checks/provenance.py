@@ -20,9 +20,9 @@ from ...core.jsonl import read_records, read_unique
 from ...data.pool.meta import read_meta
 from ...reward.recorded_episodes import RecordedEpisode
 from ...reward.scored_episodes import ScoredEpisode, rate
-from ...scoring.batch import choose
 from ...scoring.ledger import Scoring, scorings
 from ...scoring.prompt import Dialogue, dialogue_text
+from ...scoring.score_pool import choose
 from ...scoring.scores import Score, score_of
 from ...scoring.store import Stored, read_replies
 from ..anti_simulation import follows_from_votes

@@ -19,7 +19,7 @@ from ...reward.calibration import Calibration, calibrate_weights, calibration_ch
 from ...reward.scored_episodes import Scores, columns, live_check, refuse_too_little
 from ...reward.shadow_run import agreement_checks, points, shadow_figures
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights
-from ...scoring.batch import choose
+from ...scoring.score_pool import choose
 from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
 from .provenance import DerivedEpisodes, derive_episodes
 

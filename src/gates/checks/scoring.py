@@ -21,10 +21,10 @@ from ...core.check import Check, Report, check, evidence, now, remedies, report
 from ...core.errors import BadInput
 from ...core.files import write_json
 from ...core.jsonl import read_records, read_unique
-from ...scoring.batch import BatchJob, score_dialogues
 from ...scoring.judge import Tally
 from ...scoring.ledger import lines
 from ...scoring.providers import settings_for
+from ...scoring.score_pool import ScoringJob, score_dialogues
 from ...scoring.scores import Score, first_ask
 from ...scoring.store import Store
 from ...scoring.stub_checks import is_paid, latency_checks, sameness_checks
@@ -48,7 +48,7 @@ def score_fresh(
         raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
     with Store(context.scoring.cache, context.scoring.ttl_days) as store:
         drawn = draw_fresh(context, seed, lambda one: store.get(first_ask(one, settings.provider)) is None)
-    order = BatchJob(context.profile.paths.balanced, context.fresh, None, seed)
+    order = ScoringJob(context.profile.paths.balanced, context.fresh, None, seed)
     score_dialogues(drawn, order, settings, tell, progress)
     return seed
 

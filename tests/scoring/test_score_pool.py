@@ -19,8 +19,8 @@ from askgate_env.types import Sample, Turn
 from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.scoring import client as client_module
-from src.scoring.batch import BatchJob, Summary, choose, score_dialogues
 from src.scoring.providers import settings_for
+from src.scoring.score_pool import ScoringJob, Summary, choose, score_dialogues
 from src.scoring.scores import Score, ScoreFile, score_key
 from tests.scoring.server import JudgeServer, steady_scores
 from tests.scoring.workspace import ROOT, SAMPLES, Workspace, samples
@@ -304,7 +304,7 @@ def score_in_process(
 ) -> tuple[dict[str, Score], Summary]:
     section = scoring_of(load_profile("rc1"))
     settings = settings_for(workspace.environment, section, "")
-    order = BatchJob(Path("pool.jsonl"), Path(out), None, 1, budget)
+    order = ScoringJob(Path("pool.jsonl"), Path(out), None, 1, budget)
     return score_dialogues(wanted, order, settings, print, lambda done: None)
 
 

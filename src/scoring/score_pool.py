@@ -40,7 +40,7 @@ GIVE_UP = 10
 
 
 @dataclass(frozen=True)
-class BatchJob:
+class ScoringJob:
     """What to score and how."""
 
     pool: Path
@@ -60,7 +60,7 @@ class BatchJob:
 
 
 class Summary(Record, frozen=True):
-    """Result of a batch. `complete` is false if the budget ended the run; a run with a larger budget continues it."""
+    """Result of a run. `complete` is false if the budget ended the run; a run with a larger budget continues it."""
 
     samples: int
     scored: int
@@ -77,7 +77,7 @@ class Summary(Record, frozen=True):
 
 def score_dialogues(
     samples: list[Scored],
-    job: BatchJob,
+    job: ScoringJob,
     settings: ScorerSettings,
     tell: Callable[[str], None],
     progress: Callable[[Tally], None],
@@ -170,7 +170,7 @@ class _LiveRun:
     def __init__(
         self,
         session: Session | ClusterSession,
-        job: BatchJob,
+        job: ScoringJob,
         file: ScoreFile,
         waiting: Sequence[Dialogue],
         progress: Callable[[Tally], None],
