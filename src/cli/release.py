@@ -55,12 +55,12 @@ def eval_model(
         str | None,
         Option(
             metavar="NAME",
-            help="Play a public benchmark instead of held-out samples, such as gsm8k (docs/benchmarks.md lists them). "
+            help="Run a public benchmark instead of held-out samples, such as gsm8k (docs/benchmarks.md lists them). "
             "Needs --data.",
         ),
     ] = None,
     data: Annotated[Path | None, Option(help="File of the benchmark.")] = None,
-    limit: Annotated[int | None, Option(min=1, help="Play only the first rows of --data. Default: all.")] = None,
+    limit: Annotated[int | None, Option(min=1, help="Run only the first rows of --data. Default: all.")] = None,
     actions: Annotated[
         bool, Option("--actions", help="Benchmarks: use AskGate's system prompt and actions, as in training.")
     ] = False,
@@ -78,12 +78,12 @@ def eval_model(
     tag: options.Tag = "",
     as_json: options.Json = False,
 ) -> None:
-    """Compare a run with its base, measure one model, or play a public benchmark.
+    """Compare a run with its base, measure one model, or run a public benchmark.
 
     Without --model: reads the stored episodes of the run that --config names (base, warm start, controls, trained
     policy) and checks the gates on the trained policy. With --model: runs it on held-out samples, in PyTorch or, as a
     GGUF file, in llama.cpp. --backend, --n, --greedy, --compare and --out need --model; --tag is for a run. With
-    --bench, --data and --model: plays a benchmark; an interrupted one resumes.
+    --bench, --data and --model: runs a benchmark; an interrupted one resumes.
     """
     if bench is not None or data is not None or limit is not None or actions:
         if bench is None or data is None or model is None:
@@ -91,7 +91,7 @@ def eval_model(
             raise BadInput("is missing", where=absent, remedy="give --bench NAME, --data FILE and --model MODEL")
         if overrides or n is not None or compare or out or tag or greedy or backend != "pytorch":
             unused = "--set, --n, --compare, --out, --tag, --greedy and --backend belong to held-out samples"
-            raise BadInput(unused, where="--bench", remedy="leave them out; --limit plays fewer rows")
+            raise BadInput(unused, where="--bench", remedy="leave them out; --limit runs fewer rows")
         return _run_bench(bench, data, model, limit, actions, as_json)
     if model is None:
         given = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out, "--backend": backend != "pytorch"}
@@ -200,7 +200,9 @@ def push(
     ],
     model: Annotated[Path | None, Option(help="Folder of a model or of adapters, such as a final_model.")] = None,
     data: Annotated[Path | None, Option(help="Pool, or file written by `askgate export`.")] = None,
-    public: Annotated[bool, Option("--public", help="Make a new repository public. Default: private.")] = False,
+    public: Annotated[
+        bool, Option("--public", help="Make a new repository public, or push to one that is. Default: private.")
+    ] = False,
 ) -> None:
     """Push a model or data to the Hugging Face hub, with a card made from its evidence.
 

@@ -54,7 +54,7 @@ def _push(
 ) -> str:
     from httpx2 import HTTPError
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
-    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
     _refuse_secrets(card, files, environment)
     token = environment.get("HF_TOKEN") or get_token()
@@ -65,6 +65,16 @@ def _push(
     parts = [CommitOperationAdd(CARD, card.encode())]
     parts += [CommitOperationAdd(name, str(path)) for name, path in sorted(files.items())]
     try:
+        try:
+            is_open = not api.repo_info(repo, repo_type=kind).private
+        except RepositoryNotFoundError:
+            is_open = False
+        if is_open and not public:
+            raise BadInput(
+                "this repository is public, so everybody could read what is pushed",
+                where=repo,
+                remedy="add --public if that is what you want, or name another repository",
+            )
         address = api.create_repo(repo, repo_type=kind, private=not public, exist_ok=True)
         api.create_commit(repo, parts, commit_message="Push with AskGate", repo_type=kind)
     except (HfHubHTTPError, HTTPError, OSError, ValueError, RuntimeError) as error:

@@ -63,6 +63,8 @@ class LoopbackHub:
             def send(self, status: int, content: dict[str, Any]) -> None:
                 data = json.dumps(content).encode()
                 self.send_response(status)
+                if content.get("error") == "Repository not found":
+                    self.send_header("X-Error-Code", "RepoNotFound")
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
@@ -97,10 +99,12 @@ class LoopbackHub:
                 for one in json.loads(body)["objects"]
             ]
             return 200, {"transfer": "basic", "objects": objects}
-        if found := re.fullmatch(r"/api/(model|dataset)s/([^/]+/[^/]+)/(preupload|commit)/main", path):
+        if found := re.fullmatch(r"/api/(model|dataset)s/([^/]+/[^/]+)(?:/(preupload|commit)/main)?", path):
             repository = self.repositories.get(found[2])
             if repository is None or repository.kind != found[1]:
                 return 404, {"error": "Repository not found"}
+            if not found[3]:
+                return 200, {"id": found[2], "private": repository.visibility == "private", "siblings": []}
             return self._preupload(body) if found[3] == "preupload" else self._commit(repository, found[2], body)
         return 404, {"error": f"no such address: {path}"}
 

@@ -156,6 +156,20 @@ def test_a_pool_is_pushed_with_its_sidecar(hub: LoopbackHub, askgate: Askgate, s
     assert "has changed since" in askgate("push", "me/pool", "--data", small_pool.name).err
 
 
+def test_a_repository_that_is_public_takes_nothing_without_the_flag(hub: LoopbackHub, askgate: Askgate) -> None:
+    export(DEMO_POOL, "messages", Path("chats.jsonl"))
+    assert askgate("push", "me/chats", "--data", "chats.jsonl", "--public").code == 0
+    refused = askgate("push", "me/chats", "--data", "chats.jsonl")
+    assert refused.code == 2
+    assert "me/chats: this repository is public" in refused.err
+    assert "add --public" in refused.err
+    assert hub.repositories["me/chats"].commits == 1
+    assert askgate("push", "me/chats", "--data", "chats.jsonl", "--public").code == 0
+    assert hub.repositories["me/chats"].commits == 2
+    assert askgate("push", "me/more", "--data", "chats.jsonl").code == 0
+    assert askgate("push", "me/more", "--data", "chats.jsonl").code == 0, "a private one may be pushed to again"
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
