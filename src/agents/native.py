@@ -18,19 +18,22 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
 from askgate_env.actions import TAGS, THINK, THOUGHT, TOOLS, malformed, parse
 
 from ..core.errors import BadInput
+from ..core.files import read_json
 from .render import CJK_TEXT, ChatRenderer, Renderer, renderer_for
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 CALL, CALLED = "<tool_call>", "</tool_call>"
+TOOLS_FILE = "tools.json"
+"""The functions of a saved policy, as a chat server takes them. A policy that writes tags has no such file."""
 _DUMMY = "dummy argument"
 _CALL = re.compile(rf"{CALL}\s*(.*?)\s*(?:{CALLED}|$)", re.DOTALL)
 _TAG = re.compile(rf"<(/?(?:{'|'.join(TAGS)}|think)>)")
@@ -52,9 +55,9 @@ class NativeRenderer(ChatRenderer):
         tools: Sequence[str] = TOOLS,
     ) -> None:
         self.tools = tuple(tools)
-        self._calls = {one["tag"]: one for one in _texts()["tools"] if one["tag"] == "ask" or one["tag"] in tools}
+        self._calls = {one["tag"]: one for one in _texts()["tools"] if one["tag"] in ("ask", *tools)}
         self._by_name = {one["name"]: one for one in self._calls.values()}
-        self._offered = [_function(one) for one in self._calls.values()]
+        self._offered = functions(tools)
         super().__init__(tokenizer, stop_ids)
         self._spoken = re.compile(f"({THINK}|{THOUGHT}|{CALL}|{CALLED})")
         if self._replies["tool"] is self._replies["user"]:
@@ -136,6 +139,34 @@ def make_renderer(
 ) -> Renderer:
     """The renderer of a tokenizer; `actions` and `tools` as in `RolloutLimits`."""
     return NativeRenderer(tokenizer, stop_ids, tools) if actions == "native" else renderer_for(tokenizer, stop_ids)
+
+
+def system_prompts() -> dict[str, str]:
+    """The system prompt by language."""
+    return dict(_texts()["system"])
+
+
+def functions(tools: Sequence[str]) -> list[dict[str, Any]]:
+    """`ask_user` and these tools, in the layout of chat templates and of the OpenAI protocol."""
+    return [_function(one) for one in _texts()["tools"] if one["tag"] in ("ask", *tools)]
+
+
+def saved_functions(folder: Path) -> list[str]:
+    """Names of the functions that the policy in this folder calls; none if it writes tags."""
+    file, remedy = folder / TOOLS_FILE, "restore the file that the run wrote"
+    if not file.exists():
+        return []
+    try:
+        return [one["function"]["name"] for one in read_json(file, remedy)]
+    except (LookupError, TypeError):
+        raise BadInput("is no list of functions", where=str(file), remedy=remedy) from None
+
+
+def action_format(names: Sequence[str]) -> tuple[Literal["tags", "native"], tuple[str, ...]]:
+    """`actions` and `tools` of `RolloutLimits` for a policy that calls functions of these names, or none."""
+    if not names:
+        return "tags", TOOLS
+    return "native", tuple(one["tag"] for one in _texts()["tools"] if one["name"] in names and one["tag"] in TOOLS)
 
 
 def _function(tool: dict[str, str]) -> dict[str, Any]:

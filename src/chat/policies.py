@@ -23,6 +23,7 @@ from askgate_env.env import Env, Watch, unwatched
 from askgate_env.types import Episode
 from askgate_env.users import User, rules
 
+from ..agents.native import action_format, make_renderer, saved_functions
 from ..agents.render import Renderer, generation_stop_ids, renderer_for
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
@@ -97,6 +98,18 @@ def open_policy(
         yield TorchPolicy(*_find_folders(model), temperature, seed)
 
 
+class Renderers:
+    """How a policy reads a dialogue: with its actions (tags or tool calls), or in plain chat."""
+
+    def __init__(self, tokenizer: Any, stop_ids: frozenset[int], functions: Sequence[str]) -> None:
+        self.actions = make_renderer(tokenizer, stop_ids, *action_format(functions))
+        self.plain = renderer_for(tokenizer, stop_ids) if functions else self.actions
+
+    def of(self, prompts: Sequence[Sequence[Message]]) -> Renderer:
+        """The renderer of prompts that all have a system prompt, which is that of the actions, or all have none."""
+        return self.actions if prompts[0][0]["role"] == "system" else self.plain
+
+
 class TorchPolicy(Policy):
     """A model that `transformers` reads, adapters merged. Many dialogues at a time."""
 
@@ -112,8 +125,9 @@ class TorchPolicy(Policy):
         self._model: Any = load_merged(folder, adapter).to(self._device, get_dtype(self._device))
         has_tokenizer = adapter is not None and (adapter / "tokenizer_config.json").exists()
         tokenizer = load_tokenizer(adapter if adapter is not None and has_tokenizer else folder)
-        self._renderer = renderer_for(tokenizer, generation_stop_ids(str(folder)))
-        self._limits = _limits(self._model.config.max_position_embeddings, temperature)
+        functions, stops = saved_functions(adapter or folder), generation_stop_ids(str(folder))
+        self._renderers = Renderers(tokenizer, stops, functions)
+        self._limits = _limits(self._model.config.max_position_embeddings, temperature, functions)
         self._reply_limits = _reply_limits(self._limits)
         self._greedy = temperature == 0
         self._generator = torch.Generator(self._device).manual_seed(seed)
@@ -125,7 +139,7 @@ class TorchPolicy(Policy):
 
         made = generate(
             self._model,
-            self._renderer,
+            self._renderers.actions,
             jobs,
             self._limits.model_copy(update={"max_turns": max_turns}),
             device=self._device,
@@ -140,10 +154,11 @@ class TorchPolicy(Policy):
     def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
         from ..rollout.scheduler import complete
 
+        renderer = self._renderers.of(prompts)
         complete(
             self._model,
-            self._renderer,
-            [_tokens(self._renderer, messages) for messages in prompts],
+            renderer,
+            [_tokens(renderer, messages) for messages in prompts],
             self._reply_limits,
             device=self._device,
             generator=self._generator,
@@ -159,9 +174,9 @@ class TorchPolicy(Policy):
 class GgufPolicy(Policy):
     """A GGUF file in llama.cpp, one dialogue at a time."""
 
-    def __init__(self, llama: Any, renderer: Renderer, limits: RolloutLimits, greedy: bool) -> None:
+    def __init__(self, llama: Any, renderers: Renderers, limits: RolloutLimits, greedy: bool) -> None:
         self.fingerprint = sha256_file(llama.path)
-        self._llama, self._renderer, self._limits, self._greedy = llama, renderer, limits, greedy
+        self._llama, self._renderers, self._limits, self._greedy = llama, renderers, limits, greedy
 
     def _rollout(
         self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
@@ -170,14 +185,15 @@ class GgufPolicy(Policy):
 
         limits = self._limits.model_copy(update={"max_turns": max_turns})
         more: Any = {"greedy": self._greedy, "progress": progress, "user": user, "watch": watch}
-        return rollout_llamacpp(self._llama, self._renderer, jobs, limits, **more)
+        return rollout_llamacpp(self._llama, self._renderers.actions, jobs, limits, **more)
 
     def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
         from ..release.llamacpp import complete_llamacpp
 
+        renderer = self._renderers.of(prompts)
         for place, messages in enumerate(prompts):
-            tokens = _tokens(self._renderer, messages)
-            text = complete_llamacpp(self._llama, self._renderer, tokens, _reply_limits(self._limits), self._greedy)
+            tokens = _tokens(renderer, messages)
+            text = complete_llamacpp(self._llama, renderer, tokens, _reply_limits(self._limits), self._greedy)
             finished(place, _split_thought(text))
 
     @property
@@ -258,6 +274,7 @@ def _open_server(url: str, environment: Mapping[str, str]) -> ChatServer:
 def _open_gguf(path: Path, temperature: float) -> Iterator[GgufPolicy]:
     from gguf import GGUFReader
 
+    from ..release.gguf_export import FUNCTIONS
     from ..release.gguf_tokenizer import read_tokenizer
     from ..release.llamacpp import open_gguf, require_gguf
 
@@ -267,10 +284,11 @@ def _open_gguf(path: Path, temperature: float) -> Iterator[GgufPolicy]:
     except (ValueError, IndexError, UnicodeDecodeError) as error:
         raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
     architecture = str(reader.fields["general.architecture"].contents())
-    limits = _limits(int(reader.fields[f"{architecture}.context_length"].contents()), temperature)
-    renderer = renderer_for(read_tokenizer(reader))
+    functions = reader.fields[FUNCTIONS].contents() if FUNCTIONS in reader.fields else []
+    limits = _limits(int(reader.fields[f"{architecture}.context_length"].contents()), temperature, functions)
+    renderers = Renderers(read_tokenizer(reader), frozenset(), functions)
     with open_gguf(path, limits.max_tokens) as llama:
-        yield GgufPolicy(llama, renderer, limits, greedy=temperature == 0)
+        yield GgufPolicy(llama, renderers, limits, greedy=temperature == 0)
 
 
 def _find_folders(model: str) -> tuple[Path, Path | None]:
@@ -290,10 +308,13 @@ def _find_folders(model: str) -> tuple[Path, Path | None]:
     return folder, None
 
 
-def _limits(positions: int, temperature: float) -> RolloutLimits:
+def _limits(positions: int, temperature: float, functions: Sequence[str]) -> RolloutLimits:
     """Limits for a model with so many positions: a sixteenth of them for an action, an eighth for a thought."""
     context = min(positions, MOST_CONTEXT)
+    actions, tools = action_format(functions)
     return RolloutLimits(
+        actions=actions,
+        tools=tools,
         max_tokens=context,
         max_new_tokens=max(context // 16, 32),
         think_tokens=context // 8,

@@ -176,7 +176,8 @@ class BaseEngine(ABC):
 
     def save_model(self, folder: Path) -> None:
         save_policy(self.policy, self.job.model, folder, self.sharded_weights())
-        write_serving(folder, self.job.model, self.job.rollout.tools)
+        limits = self.job.rollout
+        write_serving(folder, self.job.model, limits.tools, native=limits.actions == "native")
 
     def sharded_weights(self) -> dict[str, Tensor] | None:
         """The whole weights of a policy that is sharded over ranks, on rank 0; None if it is not."""

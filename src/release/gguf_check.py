@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from askgate_env.types import Sample
 
-from ..agents.render import renderer_for
+from ..agents.native import action_format, make_renderer, saved_functions
 from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.defaults import MIX, SEED, TEMPLATES
 from ..core.errors import BadInput
@@ -96,10 +96,11 @@ def export_gguf(
     refuse_overlap({"--out": out, "the report": path}, {})
     network, tokenizer = load_merged(folder, adapter), load_tokenizer(folder)
     tell(f"writing {out}")
-    write_gguf(network, tokenizer, out, kind, folder.name)
+    functions = saved_functions(adapter or folder)
+    write_gguf(network, tokenizer, out, kind, folder.name, functions)
     tell(f"comparing it with PyTorch on {PROMPTS} prompts")
     samples = check_samples()
-    renderer = renderer_for(tokenizer)
+    renderer = make_renderer(tokenizer, frozenset(), *action_format(functions))
     prompts = [renderer.opening(sample.prompt, None) for sample in samples]
     texts = list(texts_of(samples))
     with open_gguf(out, max(map(len, prompts)) + NEW_TOKENS + 1, log) as llama:

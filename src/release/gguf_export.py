@@ -14,7 +14,7 @@ import ctypes
 import logging
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -43,6 +43,8 @@ FILE_TYPES: Mapping[Kind, gguf.LlamaFileType] = {
     "q8_0": gguf.LlamaFileType.MOSTLY_Q8_0,
     "q4_k_m": gguf.LlamaFileType.MOSTLY_Q4_K_M,
 }
+FUNCTIONS = "askgate.functions"
+"""Key of the names of the functions that the policy calls."""
 _TYPES = gguf.GGMLQuantizationType
 _F32, _F16, _Q8_0 = _TYPES.F32, _TYPES.F16, _TYPES.Q8_0
 LOGITS = ("token_embd.weight", "output.weight")
@@ -117,8 +119,11 @@ def _explained(what: str, where: Path, remedy: str) -> Iterator[None]:
         raise BadInput(f"{what} ({str(error).splitlines()[0]})", where=str(where), remedy=remedy) from error
 
 
-def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> None:
-    """Writes the file. The same model gives the same bytes; the file appears only when it is complete."""
+def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, functions: Sequence[str] = ()) -> None:
+    """Writes the file. The same model gives the same bytes; the file appears only when it is complete.
+
+    `functions`: those that the policy calls, for whoever talks with it; none if it writes tags.
+    """
     architecture = family(model.config)
     vocab = vocabulary(tokenizer, model.get_input_embeddings().weight.shape[0])
     found = tensors(model, kind)
@@ -129,6 +134,8 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> 
             writer.add_name(name)
             writer.add_file_type(FILE_TYPES[kind])
             writer.add_quantization_version(2)
+            if functions:
+                writer.add_array(FUNCTIONS, list(functions))
             write_shape(writer, model.config)
             write_vocabulary(writer, vocab)
             write_tensors(writer, found)

@@ -11,11 +11,15 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
 from askgate_env.types import Sample, Turn
+from src.agents.native import NativeRenderer
 from src.agents.trajectory import Job
-from src.chat.policies import open_policy
+from src.chat.policies import GgufPolicy, open_policy
 from src.chat.samples import held_out_samples
 from src.core.errors import BadInput
+from src.engines.serving import write_serving
+from src.release.gguf_check import export_gguf
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
+from tests.agents.test_chat import trl_template
 from tests.chat.scripted_server import KEY, scripted
 from tests.release.small_models import qwen3, tokenizer_like
 
@@ -59,6 +63,39 @@ def test_folder_adapters_and_gguf_file_say_the_same(
     monkeypatch.chdir(tmp_path)
     assert said_by("adapters", samples) == expected
     assert said_by("tiny.gguf", samples) == expected
+
+
+def test_a_policy_with_native_calls_is_talked_with_in_calls(
+    samples: list[Sample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folder and GGUF file remember that it calls functions; the check of the export reads such prompts too."""
+    monkeypatch.chdir(tmp_path)
+    model, tokenizer = qwen3(), tokenizer_like("qwen2")
+    tokenizer.add_tokens(["<tool_call>", "</tool_call>"])
+    tokenizer.chat_template = trl_template("qwen3")
+    model.config.max_position_embeddings = 2048
+    model.save_pretrained("policy")
+    tokenizer.save_pretrained("policy")
+    tags = one_turn("policy", samples[0])
+    write_serving(Path("policy"), "base", ("calc",), native=True)
+    monkeypatch.setattr("src.release.gguf_check.check_samples", lambda: samples[:2])
+    report, _ = export_gguf(Path("policy"), Path("policy.gguf"), "f16", None, print, lambda done: None)
+    assert report.passed
+    native = one_turn("policy", samples[0])
+    assert native == one_turn("policy.gguf", samples[0])
+    assert native != tags, "another prompt"
+    with open_policy("policy.gguf") as policy:
+        assert isinstance(policy, GgufPolicy)
+        plain, actions = (policy._renderers.of([[{"role": role, "content": "x"}]]) for role in ("user", "system"))
+    assert isinstance(actions, NativeRenderer)
+    assert not isinstance(plain, NativeRenderer), "plain chat lists no functions"
+
+
+def one_turn(model: str, sample: Sample) -> str:
+    """How the policy begins. Further on, rounding may decide between two unlikely words of a random model."""
+    with open_policy(model) as policy:
+        [episode] = policy.rollout([Job(sample)], max_turns=1)
+    return episode.turns[1].text[:8]
 
 
 def test_a_server_gets_the_dialogue_as_messages(samples: list[Sample]) -> None:

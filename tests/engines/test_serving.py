@@ -11,6 +11,7 @@ import torch
 from safetensors import safe_open
 
 from askgate_env.actions import system
+from src.agents.native import action_format, saved_functions
 from src.config.train_config import FinetuneSection
 from src.engines.models import load_policy, save_policy
 from src.engines.serving import write_serving
@@ -78,6 +79,20 @@ def test_a_whole_model_is_served_by_its_folder(base: Path, tmp_path: Path) -> No
     recipe = (tmp_path / "SERVING.md").read_text(encoding="utf-8")
     assert "vllm serve FOLDER" in recipe
     assert "lora" not in recipe.lower()
+
+
+def test_a_policy_with_native_calls_has_its_functions_and_their_parser(base: Path, tmp_path: Path) -> None:
+    saved(base, tmp_path, "full")
+    write_serving(tmp_path, str(base), ("calc",), native=True)
+    recipe = (tmp_path / "SERVING.md").read_text(encoding="utf-8")
+    assert "--served-model-name policy --enable-auto-tool-choice --tool-call-parser hermes" in recipe
+    assert "| call of `ask_user` |" in recipe
+    assert "<ask>" not in recipe
+    assert "`wiki`" not in recipe
+    tools = json.loads((tmp_path / "tools.json").read_bytes())
+    assert [one["function"]["name"] for one in tools] == ["ask_user", "calc"]
+    assert "<ask>" not in json.loads((tmp_path / "system_prompt.json").read_bytes())["en"]
+    assert action_format(saved_functions(tmp_path)) == ("native", ("calc",))
 
 
 def test_a_model_without_chat_template_is_served_by_askgate(tmp_path: Path) -> None:
