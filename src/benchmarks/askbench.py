@@ -26,14 +26,14 @@ from .base import (
     Measure,
     Messages,
     Outcome,
-    Play,
+    ParsedReply,
     Row,
-    Said,
+    RowSteps,
     Write,
     continued,
     opening,
+    parse_reply,
     plain,
-    read_reply,
     share,
     stated_answer,
 )
@@ -45,7 +45,7 @@ JUDGE, USER = "askbench-1", "askbench-user-1"
 
 
 class AskBench(Benchmark):
-    """Base class of the three benchmarks that AskBench's protocol plays."""
+    """Base class of the three benchmarks with AskBench's protocol."""
 
     prompts = (JUDGE, USER)
     note = "the prompts of judge and user are ours, and each verdict is a median of votes"
@@ -57,12 +57,12 @@ class AskBench(Benchmark):
     points_are: ClassVar[str] = "Points to be obtained before answering"
     user_knows_question = True
 
-    def play(self, row: Row, actions: bool) -> Play:
+    def run_row(self, row: Row, actions: bool) -> RowSteps:
         messages = opening(row[self.question], "", actions)
         asked = unneeded = False
         for count in range(1, TURNS + 1):
             turn = yield Complete(with_final_turn(messages) if count == TURNS else messages)
-            said = read_reply(turn.reply)
+            said = parse_reply(turn.reply)
             verdict = yield Grade(JUDGE, self._material(row, turn.dialogue))
             if verdict is None:
                 return {"graded": False}
@@ -70,12 +70,12 @@ class AskBench(Benchmark):
                 return grade(said, row["expected_answer"], verdict, asked, unneeded)
             asked, unneeded = True, unneeded or verdict["resolved"]
             if count < TURNS:
-                told = yield Write(USER, self._knowledge(row, turn.dialogue))
-                if told is None:
+                user_reply = yield Write(USER, self._knowledge(row, turn.dialogue))
+                if user_reply is None:
                     return {"graded": False}
-                messages = continued(turn, told)
+                messages = continued(turn, user_reply)
         none = {"final": False, "correct": False, "resolved": False}
-        return grade(Said("text", ""), row["expected_answer"], none, asked, unneeded)
+        return grade(ParsedReply("text", ""), row["expected_answer"], none, asked, unneeded)
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
         graded = [one for one in outcomes if one["graded"]]
@@ -128,7 +128,7 @@ class AskOverconfidence(AskBench):
     user_knows_question = False
 
 
-def grade(said: Said, expected: str, verdict: dict[str, bool], asked: bool, unneeded: bool) -> Outcome:
+def grade(said: ParsedReply, expected: str, verdict: dict[str, bool], asked: bool, unneeded: bool) -> Outcome:
     """The outcome of a dialogue from the judge's verdict on its last turn."""
     final, resolved = verdict["final"], verdict["resolved"]
     return {
@@ -162,7 +162,7 @@ def transcript(dialogue: Messages) -> str:
 
 
 def _line(role: str, text: str) -> str:
-    said = read_reply(Reply(text)).text if role == "assistant" else text
+    said = parse_reply(Reply(text)).text if role == "assistant" else text
     return f"{role.capitalize()}: " + said.replace("\n", "\n| ")
 
 

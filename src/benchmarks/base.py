@@ -1,9 +1,9 @@
-"""A benchmark: how its file is read, how a row is played with a model, and how the outcomes become figures.
+"""A benchmark: how its file is read, how a row is run with a model, and how the outcomes become figures.
 
-A row is played by a generator. It yields steps and gets their results, so that the runner can do the same step of all
+A row is run by a generator. It yields steps and gets their results, so that the runner can do the same step of all
 rows together:
 
-    def play(self, row, actions):
+    def run_row(self, row, actions):
         turn = yield Complete(opening(row["question"], "End with '#### ' and the number.", actions))
         return {"correct": grade(turn.reply, row["answer"])}
 
@@ -65,7 +65,7 @@ class Write(NamedTuple):
 
 
 Step = Complete | Grade | Write
-Play = Generator[Step, Any, Outcome]
+RowSteps = Generator[Step, Any, Outcome]
 
 
 class Measure(Struct, frozen=True):
@@ -83,7 +83,7 @@ class Benchmark(ABC):
     fields: ClassVar[tuple[str, ...]]
     """Fields that every row of the file must have."""
     prompts: ClassVar[tuple[str, ...]] = ()
-    """Versions of the judge prompts that it uses; none where no judge is needed."""
+    """Versions of the judge prompts that it uses; none if it needs no judge."""
     note: ClassVar[str] = ""
     """How our grading by the authors' rule differs from their own program, in one sentence; empty if it does not."""
 
@@ -107,9 +107,13 @@ class Benchmark(ABC):
     def check(self, row: Row, where: str) -> None:  # noqa: B027
         """Raises BadInput if a field of the row has a value that cannot be graded."""
 
+    def judge_prompts(self, rows: Sequence[Row]) -> tuple[str, ...]:
+        """Versions of the judge prompts that these rows need."""
+        return self.prompts
+
     @abstractmethod
-    def play(self, row: Row, actions: bool) -> Play:
-        """Plays one row. `actions`: with AskGate's system prompt, as in training."""
+    def run_row(self, row: Row, actions: bool) -> RowSteps:
+        """Runs one row. `actions`: with AskGate's system prompt, as in training."""
 
     @abstractmethod
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]: ...
@@ -143,22 +147,22 @@ def _message(role: str, text: str) -> Message:
     return {"role": role, "content": text}
 
 
-class Said(NamedTuple):
+class ParsedReply(NamedTuple):
     """A reply as graders see it: its action where it has one, else plain text."""
 
     kind: Literal["ask", "answer", "text"]
     text: str
 
 
-def read_reply(reply: Reply) -> Said:
+def parse_reply(reply: Reply) -> ParsedReply:
     """
-    >>> read_reply(Reply("Let me see. <ask>How many eggs?</ask>"))
-    Said(kind='ask', text='How many eggs?')
+    >>> parse_reply(Reply("Let me see. <ask>How many eggs?</ask>"))
+    ParsedReply(kind='ask', text='How many eggs?')
     """
     action = parse(reply.text)
     if action.kind in ("ask", "answer"):
-        return Said("ask" if action.kind == "ask" else "answer", action.text)
-    return Said("text", reply.text.strip())
+        return ParsedReply("ask" if action.kind == "ask" else "answer", action.text)
+    return ParsedReply("text", reply.text.strip())
 
 
 _STATED = (
@@ -168,12 +172,12 @@ _STATED = (
 )
 
 
-def stated_answer(said: Said) -> str | None:
+def stated_answer(said: ParsedReply) -> str | None:
     r"""The answer that a reply states as final: an answer action, `####`, `boxed{}`, or `the answer is`.
 
     The last one counts. Nothing is guessed: a reply that only ends with a number states no answer.
 
-    >>> [stated_answer(Said("text", text)) for text in ("2 + 2 = 4", "#### 4", r"So \\boxed{\\frac{1}{2}}.")]
+    >>> [stated_answer(ParsedReply("text", text)) for text in ("2 + 2 = 4", "#### 4", r"So \\boxed{\\frac{1}{2}}.")]
     [None, '4', '\\\\frac{1}{2}']
     """
     if said.kind == "answer":
@@ -184,10 +188,10 @@ def stated_answer(said: Said) -> str | None:
     return max(found)[1].strip() if found else None
 
 
-def asks(said: Said) -> bool:
+def asks(said: ParsedReply) -> bool:
     """Whether a reply asks the user: an ask action, or a last sentence that is a question, without a stated answer.
 
-    >>> [asks(Said("text", text)) for text in ("How many eggs are left?", "Why 4? Because 2 + 2 = 4.")]
+    >>> [asks(ParsedReply("text", text)) for text in ("How many eggs are left?", "Why 4? Because 2 + 2 = 4.")]
     [True, False]
     """
     if said.kind != "text":
@@ -207,17 +211,21 @@ def same_number(answer: str | None, gold: Decimal | float | str) -> bool:
 
 def share(name: str, rule: Rule, outcomes: Sequence[Outcome], key: str = "") -> Measure:
     """The share of outcomes that are true, with Wilson's 95% interval. Those that are None do not count."""
-    counted = [float(value) for one in outcomes if (value := one.get(key or name)) is not None]
+    counted = _counted(outcomes, key or name)
     if not counted:
-        return Measure(name, rule, Figure(None, None, None, 0))
+        return plain(name, rule, None, 0)
     value = fmean(counted)
     return Measure(name, rule, Figure(value, *wilson(value, len(counted)), len(counted)))
 
 
 def mean(name: str, rule: Rule, outcomes: Sequence[Outcome], key: str = "") -> Measure:
     """The mean of numbers, without interval."""
-    counted = [float(value) for one in outcomes if (value := one.get(key or name)) is not None]
+    counted = _counted(outcomes, key or name)
     return plain(name, rule, fmean(counted) if counted else None, len(counted))
+
+
+def _counted(outcomes: Sequence[Outcome], key: str) -> list[float]:
+    return [float(value) for one in outcomes if (value := one.get(key)) is not None]
 
 
 def plain(name: str, rule: Rule, value: float | None, n: int) -> Measure:

@@ -20,13 +20,13 @@ from .base import (
     Grade,
     Measure,
     Outcome,
-    Play,
+    ParsedReply,
     Row,
-    Said,
+    RowSteps,
     detection,
     opening,
+    parse_reply,
     plain,
-    read_reply,
     share,
 )
 
@@ -50,10 +50,10 @@ class Clamber(Benchmark):
         if str(row["require_clarification"]) not in ("0", "1"):
             raise BadInput("require_clarification is neither 0 nor 1", where=where, remedy="correct that field")
 
-    def play(self, row: Row, actions: bool) -> Play:
+    def run_row(self, row: Row, actions: bool) -> RowSteps:
         context = str(row["context"] or "").strip()
         query = f"{context}\n{row['question']}" if context else row["question"]
-        said = read_reply(
+        said = parse_reply(
             (yield Complete(opening(f"Query: {query}" if not actions else query, INSTRUCTION, actions))).reply
         )
         ambiguous = str(row["require_clarification"]) == "1"
@@ -85,7 +85,7 @@ class Clamber(Benchmark):
         ]
 
 
-def grade(said: Said, ambiguous: bool) -> Outcome:
+def grade(said: ParsedReply, ambiguous: bool) -> Outcome:
     flagged, asked = flags(said), bool(question_of(said))
     return {
         "ambiguous": ambiguous,
@@ -96,10 +96,10 @@ def grade(said: Said, ambiguous: bool) -> Outcome:
     }
 
 
-def flags(said: Said) -> bool | None:
+def flags(said: ParsedReply) -> bool | None:
     """Whether the reply calls the query ambiguous; None if it says neither, which is always wrong.
 
-    >>> [flags(Said("text", text)) for text in ("Ambiguous: yes\\nWhich one?", "No.", "It depends.")]
+    >>> [flags(ParsedReply("text", text)) for text in ("Ambiguous: yes\\nWhich one?", "No.", "It depends.")]
     [True, False, None]
     """
     if said.kind != "text":
@@ -108,7 +108,7 @@ def flags(said: Said) -> bool | None:
     return found[1].lower() in ("yes", "true") if found else None
 
 
-def question_of(said: Said) -> str:
+def question_of(said: ParsedReply) -> str:
     """The clarifying question of a reply: its ask action, or its last line that ends with a question mark."""
     if said.kind != "text":
         return said.text if said.kind == "ask" else ""

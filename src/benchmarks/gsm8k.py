@@ -16,12 +16,12 @@ from .base import (
     Complete,
     Measure,
     Outcome,
-    Play,
+    ParsedReply,
     Row,
-    Said,
+    RowSteps,
     asks,
     opening,
-    read_reply,
+    parse_reply,
     same_number,
     share,
     stated_answer,
@@ -39,8 +39,8 @@ class Gsm8k(Benchmark):
         if marked(str(row["answer"])) is None:
             raise BadInput("the answer has no #### line", where=where, remedy="give the official GSM8K file")
 
-    def play(self, row: Row, actions: bool) -> Play:
-        said = read_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))).reply)
+    def run_row(self, row: Row, actions: bool) -> RowSteps:
+        said = parse_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))).reply)
         return grade(said, row["answer"])
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
@@ -52,7 +52,7 @@ class Gsm8k(Benchmark):
         ]
 
 
-def grade(said: Said, solution: str) -> Outcome:
+def grade(said: ParsedReply, solution: str) -> Outcome:
     gold, asked, answer = marked(solution), asks(said), stated_answer(said)
     # An answer action is AskGate's marker of the final answer, as `####` is that of GSM8K.
     text = f"#### {said.text}" if said.kind == "answer" else said.text

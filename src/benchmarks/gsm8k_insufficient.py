@@ -8,7 +8,7 @@ one gets "try again". An answer is right if it is *contained in* the gold answer
 "42". Each boxed text of a turn is a try. A complete problem is lost as soon as a phrase occurs.
 
 Ours: one turn to ask or to say that something is missing, and one answer, which must have the value of the gold one.
-A question must share a content word with the removed premise, or the user does not give it. Both rules play their own
+A question must share a content word with the removed premise, or the user does not give it. Both rules have their own
 dialogue; the first turn is the same.
 """
 
@@ -28,15 +28,15 @@ from .base import (
     Measure,
     Messages,
     Outcome,
-    Play,
     Row,
+    RowSteps,
     Turn,
     asks,
     continued,
     detection,
     mean,
     opening,
-    read_reply,
+    parse_reply,
     same_number,
     share,
     stated_answer,
@@ -62,12 +62,12 @@ class Gsm8kInsufficient(Benchmark):
         if marked(str(row["answer"])) is None:
             raise BadInput("the answer has no #### line", where=where, remedy="end it with a line like #### 42")
 
-    def play(self, row: Row, actions: bool) -> Play:
+    def run_row(self, row: Row, actions: bool) -> RowSteps:
         lacking = row["removed_premise"] is not None
         question = row["question"] if lacking else row["full_question"]
         start = opening(question, INSTRUCTION, actions)
-        authors = yield from _play_authors(row, start, actions)
-        ours = yield from _play_ours(row, start)
+        authors = yield from _run_authors(row, start, actions)
+        ours = yield from _run_ours(row, start)
         return {"lacking": lacking, **authors, **ours}
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
@@ -86,44 +86,44 @@ class Gsm8kInsufficient(Benchmark):
         ]
 
 
-def _play_authors(row: Row, messages: Messages, actions: bool) -> Play:
+def _run_authors(row: Row, messages: Messages, actions: bool) -> RowSteps:
     lacking, gold = row["removed_premise"] is not None, marked(row["answer"]) or ""
-    told = False
+    has_premise = False
     for count in range(1, TURNS + 1):
         turn: Turn = yield Complete(messages)
         reply = turn.reply
-        # With actions the model is not told the phrases: an ask action stands for them.
-        if detects(reply) or (actions and read_reply(reply).kind == "ask"):
-            if told or not lacking:
+        # With actions the model does not know the phrases: an ask action stands for them.
+        if detects(reply) or (actions and parse_reply(reply).kind == "ask"):
+            if has_premise or not lacking:
                 # GRIL ends the episode: nothing is missing (any more).
                 return _gril(False, True, count)
-            told = True
+            has_premise = True
             text = f"You are right, something was missing: {row['removed_premise']} Please solve the problem now."
-        elif (told or not lacking) and contained(reply, gold):
-            return _gril(True, told, count)
-        elif told:
+        elif (has_premise or not lacking) and contained(reply, gold):
+            return _gril(True, has_premise, count)
+        elif has_premise:
             text = f"That is not right. What was missing: {row['removed_premise']} Please try again."
         else:
             text = "That is not right. Please try again."
         messages = continued(turn, text)
-    return _gril(False, told, TURNS)
+    return _gril(False, has_premise, TURNS)
 
 
 def _gril(success: bool, detected: bool, turns: int) -> Outcome:
     return {"gril_success": success, "gril_detected": detected, "gril_turns": float(turns)}
 
 
-def _play_ours(row: Row, messages: Messages) -> Play:
+def _run_ours(row: Row, messages: Messages) -> RowSteps:
     premise, gold = row["removed_premise"], marked(row["answer"]) or ""
     turn: Turn = yield Complete(messages)
-    said = read_reply(turn.reply)
+    said = parse_reply(turn.reply)
     detected = asks(said) or detects(turn.reply)
     if not detected or premise is None:
         right = premise is None and not detected and same_number(stated_answer(said), gold)
         return {"detected": detected, "success": right}
     if asks(said) and not concerns(said.text, premise, row["question"]):
         return {"detected": True, "success": False}
-    said = read_reply((yield Complete(continued(turn, str(premise)))).reply)
+    said = parse_reply((yield Complete(continued(turn, str(premise)))).reply)
     return {"detected": True, "success": not asks(said) and same_number(stated_answer(said), gold)}
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from ..core.errors import BadInput
 from ..core.files import explain_read_errors
 from .askbench import AskBench
-from .base import Complete, Measure, Outcome, Play, Row, continued, opening, read_reply, share
+from .base import Complete, Measure, Outcome, Row, RowSteps, continued, opening, parse_reply, share
 
 TRIES = 6
 COLUMNS = ("Rewritten Problem", "Variables", "Possible Questions", "GT Question")
@@ -42,17 +42,20 @@ class QuestBench(AskBench):
     def read(self, path: Path) -> list[Row]:
         return read_csv(path) if path.suffix.lower() == ".csv" else super().read(path)
 
-    def play(self, row: Row, actions: bool) -> Play:
+    def judge_prompts(self, rows: Sequence[Row]) -> tuple[str, ...]:
+        return () if "options" in rows[0] else self.prompts
+
+    def run_row(self, row: Row, actions: bool) -> RowSteps:
         if "options" not in row:
-            return (yield from super().play(row, actions))
+            return (yield from super().run_row(row, actions))
         messages = opening(f"{row['problem']}\n\nPossible questions:\n{row['options']}", INSTRUCTION, False)
         turn = yield Complete(messages)
-        first = last = read_reply(turn.reply).text
+        first = last = parse_reply(turn.reply).text
         for _ in range(TRIES - 1):
             if choice(last) is not None:
                 break
             turn = yield Complete(continued(turn, AGAIN))
-            last = read_reply(turn.reply).text
+            last = parse_reply(turn.reply).text
         return grade_choice(first, last, row["gold"])
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:

@@ -1,4 +1,4 @@
-"""Runs a benchmark (`askgate eval --bench NAME`): plays all rows, writes the result, and finds comparable ones.
+"""Runs a benchmark (`askgate eval --bench NAME`): runs all rows, writes the result, and finds comparable ones.
 
     reports/benchmarks/NAME-MODEL-KEY.json            the result
     reports/benchmarks/NAME-MODEL-KEY.rows.jsonl      dialogues and outcome of every row
@@ -45,7 +45,7 @@ from ..scoring.chat_server import Reply
 from ..scoring.judge import Judge, Session, open_session
 from ..scoring.providers import address, settings_for
 from .askbench import AskMind, AskOverconfidence
-from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, Play, Row, Step, Turn
+from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, Row, RowSteps, Step, Turn
 from .clamber import Clamber
 from .gsm8k import Gsm8k
 from .gsm8k_insufficient import Gsm8kInsufficient
@@ -85,7 +85,7 @@ class BenchmarkResult(Struct, frozen=True):
     data: str
     data_sha256: str
     n: int
-    """Rows that were played: the first ones of the file."""
+    """Rows that were run: the first ones of the file."""
     of: int
     """Rows of the file."""
     setting: dict[str, Any]
@@ -127,11 +127,11 @@ def run_benchmark(
     chosen = rows[:limit]
     with ExitStack() as stack:
         # The model's server gets its own key from the environment; the judge's settings are checked before it loads.
-        uses_judge = bool(benchmark.prompts) and not (name == "questbench" and "options" in chosen[0])
-        session = stack.enter_context(_session(folder, environment, reporter)) if uses_judge else None
+        prompts = benchmark.judge_prompts(chosen)
+        session = stack.enter_context(_session(folder, environment, reporter)) if prompts else None
         policy = stack.enter_context(open_policy(model, environment=environment))
         setting = {"actions": actions, "temperature": 0, "reply_tokens": policy.reply_tokens}
-        judge = _judge_used(session, benchmark) if session else None
+        judge = _judge_used(session, prompts) if session else None
         facts: dict[str, Any] = {
             "benchmark": name,
             "model": model,
@@ -153,23 +153,23 @@ def run_benchmark(
             answers = Answers(answer_file)
             if answers.replies:
                 reporter.message(f"resuming: {len(answers.replies)} replies are in {answers.path}")
-            game = Game([benchmark.play(row, actions) for row in chosen], policy, answers, actions, reporter)
-            outcomes = asyncio.run(game.run(session))
+            runner = RowRunner([benchmark.run_row(row, actions) for row in chosen], policy, answers, actions, reporter)
+            outcomes = asyncio.run(runner.run(session))
         result = BenchmarkResult(
             **facts,
             measures=tuple(benchmark.measures(outcomes)),
             example_rows=sum(row.get("origin") == EXAMPLE for row in chosen),
             not_graded=sum(one.get("graded") is False for one in outcomes),
-            note=benchmark.note if uses_judge or not benchmark.prompts else "",
+            note=benchmark.note if prompts or not benchmark.prompts else "",
             askgate=__version__,
         )
     if outcomes and result.not_graded == len(outcomes):
         raise BadInput(
-            f"the judge graded none of {len(outcomes)} rows; the last reason: {game.failure}",
+            f"the judge graded none of {len(outcomes)} rows; the last reason: {runner.failure}",
             where=f"{session.provider.name} {session.provider.model}" if session else name,
             remedy="check the judge with `askgate probe-scorer --live`, then run the same command again",
         )
-    _write_rows(result_file.with_suffix(".rows.jsonl"), chosen, game.dialogues, outcomes)
+    _write_rows(result_file.with_suffix(".rows.jsonl"), chosen, runner.dialogues, outcomes)
     write_json(result_file, result)
     with atomic_write(folder / PAGE) as handle:
         handle.write(benchmarks_page(_groups(read_results(folder))))
@@ -207,10 +207,10 @@ class Answers:
 
 
 @dataclass
-class Game:
-    """All rows of a benchmark in progress. The same step of all rows is done together."""
+class RowRunner:
+    """Runs all rows of a benchmark. The same step of all rows is done together."""
 
-    plays: Sequence[Play]
+    rows: Sequence[RowSteps]
     policy: Policy
     answers: Answers
     actions: bool
@@ -218,7 +218,7 @@ class Game:
     failure: str = ""
     """Why the judge gave no verdict, the last time."""
     dialogues: list[list[Messages]] = field(default_factory=list)
-    """The dialogues of every row, each with the model's last reply. A row has two if both rules play their own."""
+    """The dialogues of every row, each with the model's last reply. A row has two if both rules have their own."""
 
     async def run(self, session: Session | None) -> list[Outcome]:
         """The outcomes of the rows, in their order."""
@@ -228,15 +228,15 @@ class Game:
             return await self._rounds(session.judge(client))
 
     async def _rounds(self, judge: Judge | None) -> list[Outcome]:
-        self.dialogues = [[] for _ in self.plays]
+        self.dialogues = [[] for _ in self.rows]
         outcomes: dict[int, Outcome] = {}
-        results: dict[int, Any] = dict.fromkeys(range(len(self.plays)))
+        results: dict[int, Any] = dict.fromkeys(range(len(self.rows)))
         turn = 0
         while results:
             steps: dict[int, Step] = {}
             for place, result in results.items():
                 try:
-                    steps[place] = self.plays[place].send(result)
+                    steps[place] = self.rows[place].send(result)
                 except StopIteration as end:
                     outcomes[place] = end.value
             prompts = {place: step.messages for place, step in steps.items() if isinstance(step, Complete)}
@@ -244,7 +244,7 @@ class Game:
             results = self._complete(prompts, turn)
             judged = {place: step for place, step in steps.items() if not isinstance(step, Complete)}
             results |= await self._judge(judge, judged) if judge is not None and judged else {}
-        return [outcomes[place] for place in range(len(self.plays))]
+        return [outcomes[place] for place in range(len(self.rows))]
 
     def _complete(self, prompts: dict[int, Messages], turn: int) -> dict[int, Turn]:
         """Replies to the prompts: those on disk, and new ones. With actions, tool calls are answered in between."""
@@ -314,16 +314,16 @@ def _session(folder: Path, environment: Mapping[str, str], reporter: Reporter) -
         yield session
 
 
-def _judge_used(session: Session, benchmark: Benchmark) -> JudgeUsed:
+def _judge_used(session: Session, prompts: tuple[str, ...]) -> JudgeUsed:
     provider, votes = session.provider, session.settings.scoring.votes
     count = str(votes.k) if votes.k == votes.k_max else f"{votes.k} to {votes.k_max}"
-    return JudgeUsed(provider.name, provider.model, address(provider.server), count, benchmark.prompts)
+    return JudgeUsed(provider.name, provider.model, address(provider.server), count, prompts)
 
 
 def _key(facts: Mapping[str, Any]) -> str:
     """Hash of everything that can change the replies or their grades, without names of files."""
-    told = {name: value for name, value in facts.items() if name not in ("model", "data", "of")}
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:10]
+    relevant = {name: value for name, value in facts.items() if name not in ("model", "data", "of")}
+    return hashlib.sha256(msgspec.json.encode(relevant)).hexdigest()[:10]
 
 
 def _slug(model: str) -> str:
@@ -346,8 +346,8 @@ def _write_rows(
     path: Path, rows: Sequence[Row], dialogues: Sequence[Sequence[Messages]], outcomes: Sequence[Outcome]
 ) -> None:
     with atomic_write(path) as handle:
-        for row, played, outcome in zip(rows, dialogues, outcomes, strict=True):
-            handle.write(msgspec.json.encode({"row": row, "dialogues": played, "outcome": outcome}) + b"\n")
+        for row, made, outcome in zip(rows, dialogues, outcomes, strict=True):
+            handle.write(msgspec.json.encode({"row": row, "dialogues": made, "outcome": outcome}) + b"\n")
 
 
 def read_results(folder: Path = FOLDER) -> list[BenchmarkResult]:

@@ -23,13 +23,13 @@ from .base import (
     Complete,
     Measure,
     Outcome,
-    Play,
+    ParsedReply,
     Row,
-    Said,
+    RowSteps,
     asks,
     detection,
     opening,
-    read_reply,
+    parse_reply,
     same_number,
     share,
     stated_answer,
@@ -62,8 +62,8 @@ class Umwp(Benchmark):
         if row["answerable"] and not row["answer"]:
             raise BadInput("is answerable and has no answer", where=where, remedy="give the official UMWP file")
 
-    def play(self, row: Row, actions: bool) -> Play:
-        said = read_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))).reply)
+    def run_row(self, row: Row, actions: bool) -> RowSteps:
+        said = parse_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))).reply)
         return grade(said, row["answer"][0] if row["answerable"] else None)
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
@@ -78,7 +78,7 @@ class Umwp(Benchmark):
         ]
 
 
-def grade(said: Said, gold: float | None) -> Outcome:
+def grade(said: ParsedReply, gold: float | None) -> Outcome:
     """`gold` is None for a problem without an answer."""
     last = " ".join(_sentences(said.text)[-LAST_SENTENCES:]).replace(",", "")
     unsure = said.kind == "ask" or bool(_UNSURE.search(said.text) or _VARIABLE.search(last))
@@ -94,13 +94,11 @@ def grade(said: Said, gold: float | None) -> Outcome:
     }
 
 
-def rejects(said: Said) -> bool:
+def rejects(said: ParsedReply) -> bool:
     """Whether a reply ends by saying that there is no answer, and states none."""
-    return bool(_UNSURE.search(" ".join(_sentences(said.text)[-2:]))) and not any(map(str.isdigit, _stated(said)))
-
-
-def _stated(said: Said) -> str:
-    return stated_answer(said) or ""
+    return bool(_UNSURE.search(" ".join(_sentences(said.text)[-2:]))) and not any(
+        map(str.isdigit, stated_answer(said) or "")
+    )
 
 
 def _sentences(text: str) -> list[str]:

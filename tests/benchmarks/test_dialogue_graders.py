@@ -10,7 +10,7 @@ from src.benchmarks.askbench import AskMind, AskOverconfidence, same_answer
 from src.benchmarks.clamber import Clamber
 from src.benchmarks.questbench import QuestBench, grade_choice
 from src.core.errors import BadInput
-from tests.benchmarks.playing import play
+from tests.benchmarks.scripted_row import outcome_of
 
 CHOICES = [
     # first reply, last reply, right by the authors, right by ours; the right choice is 2
@@ -51,8 +51,8 @@ def test_questbench_asks_again_for_a_choice_and_reads_the_authors_file(tmp_path:
     path.write_text(header + row, encoding="utf-8")
     [read] = QuestBench().read(path)
     assert read["options"] == "0. What is the tip (A)?\n1. What is customers (N)?\n2. No questions needed."
-    assert play(QuestBench(), read, ["Hm.", "Well.", "Choice: 1"]) == {"chosen": True, "well_formed": False}
-    assert play(QuestBench(), read, ["Hm."] * 6) == {"chosen": False, "well_formed": False}
+    assert outcome_of(QuestBench(), read, ["Hm.", "Well.", "Choice: 1"]) == {"chosen": True, "well_formed": False}
+    assert outcome_of(QuestBench(), read, ["Hm."] * 6) == {"chosen": False, "well_formed": False}
     path.write_text(header.replace("GT Question", "Question") + row, encoding="utf-8")
     with pytest.raises(BadInput, match="GT Question"):
         QuestBench().read(path)
@@ -119,7 +119,7 @@ def test_askbench_dialogues(
     success: bool | None,
 ) -> None:
     row = OVER if isinstance(benchmark, AskOverconfidence) else MIND
-    outcome = play(benchmark, row, replies, [verdict(one) for one in verdicts])
+    outcome = outcome_of(benchmark, row, replies, [verdict(one) for one in verdicts])
     if correct is None:
         assert outcome == {"graded": False}
         return
@@ -196,16 +196,16 @@ QUERY = {"question": "Who won the cup?", "context": "", "clarifying_question": "
 @pytest.mark.parametrize(("reply", "ambiguous", "authors", "ours"), CLAMBER)
 def test_clamber(reply: str, ambiguous: bool, authors: bool, ours: bool) -> None:
     row = {**QUERY, "require_clarification": int(ambiguous), "subclass": "what"}
-    outcome = play(Clamber(), row, [reply], [{"helpful": True}])
+    outcome = outcome_of(Clamber(), row, [reply], [{"helpful": True}])
     assert (outcome["right"], outcome["behaved"]) == (authors, ours)
 
 
 def test_the_judge_sees_only_questions_on_ambiguous_queries() -> None:
     row = {**QUERY, "require_clarification": 1, "subclass": "what"}
-    assert play(Clamber(), row, ["<ask>Which cup?</ask>"], [{"helpful": False}])["helpful"] is False
-    assert play(Clamber(), row, ["<ask>Which cup?</ask>"], [None])["graded"] is False
-    assert play(Clamber(), row, ["Ambiguous: yes"])["helpful"] is False
-    assert "helpful" not in play(Clamber(), {**row, "require_clarification": 0}, ["<ask>Which cup?</ask>"])
+    assert outcome_of(Clamber(), row, ["<ask>Which cup?</ask>"], [{"helpful": False}])["helpful"] is False
+    assert outcome_of(Clamber(), row, ["<ask>Which cup?</ask>"], [None])["graded"] is False
+    assert outcome_of(Clamber(), row, ["Ambiguous: yes"])["helpful"] is False
+    assert "helpful" not in outcome_of(Clamber(), {**row, "require_clarification": 0}, ["<ask>Which cup?</ask>"])
 
 
 def test_there_are_twenty_cases_of_each() -> None:

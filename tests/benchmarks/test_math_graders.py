@@ -8,7 +8,7 @@ from src.benchmarks.gsm8k import Gsm8k
 from src.benchmarks.gsm8k_insufficient import Gsm8kInsufficient, concerns, contained, detects
 from src.benchmarks.umwp import Umwp
 from src.scoring.chat_server import Reply
-from tests.benchmarks.playing import play
+from tests.benchmarks.scripted_row import outcome_of
 
 SOLUTION = "9 * 138 = <<9*138=1242>>1242, 1242 + 8 = 1250\n#### 1,250"
 
@@ -43,7 +43,7 @@ GSM8K = [
 
 @pytest.mark.parametrize(("reply", "authors", "ours", "asked"), GSM8K)
 def test_gsm8k(reply: str, authors: bool, ours: bool, asked: bool) -> None:
-    outcome = play(Gsm8k(), {"question": "How much?", "answer": SOLUTION}, [reply])
+    outcome = outcome_of(Gsm8k(), {"question": "How much?", "answer": SOLUTION}, [reply])
     assert (outcome["marked_correct"], outcome["correct"], outcome["asked"]) == (authors, ours, asked)
 
 
@@ -96,7 +96,7 @@ def test_gsm8k_insufficient(
     detected: bool,
     success: bool,
 ) -> None:
-    outcome = play(Gsm8kInsufficient(), row, replies)
+    outcome = outcome_of(Gsm8kInsufficient(), row, replies)
     assert (outcome["gril_detected"], outcome["gril_success"]) == (gril_detected, gril_success)
     assert (outcome["detected"], outcome["success"]) == (detected, success)
 
@@ -112,7 +112,7 @@ def test_gsm8k_insufficient(
 def test_with_actions_an_ask_stands_for_the_phrases_of_gril(
     row: dict[str, str | None], replies: list[str], detected: bool, success: bool
 ) -> None:
-    outcome = play(Gsm8kInsufficient(), row, replies, actions=True)
+    outcome = outcome_of(Gsm8kInsufficient(), row, replies, actions=True)
     assert (outcome["gril_detected"], outcome["gril_success"]) == (detected, success)
 
 
@@ -159,7 +159,7 @@ UMWP = [
 @pytest.mark.parametrize(("reply", "gold", "unsure", "number", "rejected", "correct"), UMWP)
 def test_umwp(reply: str, gold: float | None, unsure: bool, number: bool, rejected: bool, correct: bool) -> None:
     row = {"question": "How many?", "answer": None if gold is None else [gold], "answerable": gold is not None}
-    outcome = play(Umwp(), row, [reply])
+    outcome = outcome_of(Umwp(), row, [reply])
     assert (outcome["unsure"], outcome["number_correct"]) == (unsure, number)
     assert (outcome["rejected"], outcome["correct"]) == (rejected, correct)
 

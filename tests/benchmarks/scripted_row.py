@@ -1,4 +1,4 @@
-"""Plays a row of a benchmark with given replies of the model and given verdicts of the judge."""
+"""Runs a row of a benchmark with given replies of the model and given verdicts of the judge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from src.benchmarks.base import Benchmark, Complete, Grade, Outcome, Row, Turn
 from src.scoring.chat_server import Reply
 
 
-def play(
+def outcome_of(
     benchmark: Benchmark,
     row: Row,
     replies: Sequence[str],
@@ -19,11 +19,11 @@ def play(
     """The outcome. The same messages get the same reply; the simulated user always says `It is 7.`"""
     left, marks = iter(replies), iter(verdicts)
     known: dict[str, Reply] = {}
-    game = benchmark.play(row, actions)
+    steps = benchmark.run_row(row, actions)
     result: Any = None
     while True:
         try:
-            step = game.send(result)
+            step = steps.send(result)
         except StopIteration as end:
             outcome: Outcome = end.value
             assert list(left) == [], "every reply was asked for"
