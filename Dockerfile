@@ -29,8 +29,11 @@ COPY constraints.txt /wheels/constraints.txt
 RUN useradd --uid 1000 --create-home askgate && mkdir /work && chown askgate /work
 
 FROM base AS cpu
-# PyPI's torch for Linux brings CUDA; this index has the build without it.
-RUN pip install --no-cache-dir --constraint /wheels/constraints.txt \
+# libgomp1: llama.cpp needs it, and the slim image has none. PyPI's torch for Linux brings CUDA; the other index has the
+# build without it.
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install --yes --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/* \
+    && pip install --no-cache-dir --constraint /wheels/constraints.txt \
         --extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu" \
     && pip install --no-cache-dir --constraint /wheels/constraints.txt \
         /wheels/askgate_env-*.whl "$(echo /wheels/askgate-*.whl)[train]"
@@ -41,7 +44,7 @@ CMD ["--help"]
 
 FROM base AS cuda
 # torch brings the CUDA libraries; the host needs only the driver and the NVIDIA Container Toolkit.
-# A compiler: triton makes its kernels when they are first used.
+# A compiler, which brings libgomp1: triton makes its kernels when they are first used.
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/* \
     && pip install --no-cache-dir --constraint /wheels/constraints.txt \
