@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from askgate_env.tokenize import CJK
@@ -162,9 +162,11 @@ _AFTER_CHINESE_MARK = re.compile("(?<=[。？！；：，]) ")
 """Chinese sentences join without a space, however they were joined before measuring."""
 
 
-def char_trigrams(text: str) -> set[str]:
+@lru_cache(maxsize=256)
+def char_trigrams(text: str) -> frozenset[str]:
+    """The builder tries several clues and articles for one question, so the same texts come again."""
     flat = _AFTER_CHINESE_MARK.sub("", " ".join(text.lower().split()))
-    return {flat[i : i + 3] for i in range(len(flat) - 2)}
+    return frozenset(flat[i : i + 3] for i in range(len(flat) - 2))
 
 
 def clue_overlap(asked: str, support: str) -> float:

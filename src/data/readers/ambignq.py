@@ -6,7 +6,6 @@ ambiguous question, asked in full, is a complete question with the same pages.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,9 @@ from askgate_env.success import normalized
 from askgate_env.tokenize import occurs, words
 from askgate_env.types import Hidden
 
-from ..difficulty.text_features import FUNCTION_WORDS
-from ..pool.source import Item, Step
+from ..pool.source import Item
 from .articles import reads_well
-from .natural_records import NATURAL, Reading, contrast, page, rows
+from .natural_records import NATURAL, Reading, contrast, meant_reading, plain, reading_item, rows
 
 MOST_READINGS = 4
 LONGEST_SPELLED_OUT = 14
@@ -72,7 +70,7 @@ def _items(record: AmbigRecord) -> list[Item]:
     if not record.ambiguous:
         if not record.answer or not record.question.strip():
             return []
-        return [complete_item(f"{group}/0", record.question, [Reading(record.question, record.answer)], 0)]
+        return [reading_item(f"{group}/0", record.question, [Reading(record.question, record.answer)], 0)]
     found: list[Item] = []
     for annotation in record.disambiguations:
         readings = [Reading(one.question, one.answer) for one in annotation if one.answer and one.question.strip()]
@@ -83,10 +81,10 @@ def _items(record: AmbigRecord) -> list[Item]:
     for annotation in record.disambiguations:
         readings = [Reading(one.question, one.answer) for one in annotation if one.answer and one.question.strip()]
         if _can_be_spelled_out(readings[:MOST_READINGS]):
-            at = int.from_bytes(hashlib.sha256(group.encode()).digest()[:4]) % len(readings[:MOST_READINGS])
+            at = meant_reading(group, readings[:MOST_READINGS])
             if re.search(r"[\"“(:]", readings[at].question):
                 continue  # quotes, which people leave out, would tell it from an ambiguous question
-            found.append(complete_item(f"{group}/2", readings[at].question, readings[:MOST_READINGS], at))
+            found.append(reading_item(f"{group}/2", readings[at].question, readings[:MOST_READINGS], at))
             break
     return found
 
@@ -96,27 +94,6 @@ def _can_be_spelled_out(readings: list[Reading]) -> bool:
     questions = [one.question for one in readings]
     short = all(len(one.split()) <= LONGEST_SPELLED_OUT and one.count('"') % 2 == 0 for one in questions)
     return len(readings) > 1 and short and _differ(readings) and contrast(questions) is not None
-
-
-def complete_item(source_id: str, question: str, readings: list[Reading], at: int) -> Item:
-    """A question with one answer, that of reading `at`."""
-    meant = readings[at]
-    found = page(meant)
-    asked = plain(question)
-    return Item(
-        task="hotpotqa",
-        lang="en",
-        source_id=source_id,
-        premise="",
-        clue="",
-        question=asked,
-        original=asked,
-        context=tuple(dict.fromkeys(map(page, readings))),
-        support=(meant.question, *found.sentences),
-        answer=meant.answers[0],
-        aliases=meant.answers[1:],
-        steps=(Step("wiki", query(question)), Step("wiki", found.title)),
-    )
 
 
 def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> Item | None:
@@ -129,43 +106,19 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
     if phrases is None or named is None or any(occurs(phrase, question) for phrase in phrases):
         return None
     slot, options = named
-    place = int.from_bytes(hashlib.sha256(source_id.encode()).digest()[:4]) % len(readings)
-    meant, option = readings[place], options[place]
+    place = meant_reading(source_id, readings)
     said = [question, *(answer for one in readings for answer in one.answers)]
     if any(occurs(one, text) for one in options for text in said):
         return None  # the user would have to know the answer to say which one is meant
     ranked = [place, *(at for at in range(len(readings)) if at != place)]
     hidden = Hidden(
         kind="year" if slot == "year" else "place" if slot == "country" else "sense",
-        span=option,
+        span=options[place],
         missing=f"which {slot} you mean" if slot else f"whether you mean {', '.join(options[:-1])} or {options[-1]}",
         about=(slot or "one", *dict.fromkeys(word for one in (*phrases, *options) for word in words(one))),
         readings=tuple(tuple(dict.fromkeys((options[at], phrases[at]))) for at in ranked),
     )
-    found = page(meant)
-    return Item(
-        task="hotpotqa",
-        lang="en",
-        source_id=source_id,
-        premise="",
-        clue="",
-        question=plain(question),
-        original=meant.question if option in meant.question else f"{meant.question} {option}",
-        context=tuple(dict.fromkeys(map(page, readings))),
-        support=(meant.question, *found.sentences),
-        answer=meant.answers[0],
-        aliases=meant.answers[1:],
-        steps=(Step("wiki", query(question)), Step("wiki", found.title)),
-        hidden=hidden,
-        ask_after=1,
-        ambiguity=("several-readings",),
-    )
-
-
-def plain(question: str) -> str:
-    """A question as people type it into a search engine: the dataset has capitals only in its readings."""
-    flat = " ".join(question.split())
-    return flat[:1].upper() + flat[1:].lower()
+    return reading_item(source_id, question, readings, place, hidden, "several-readings")
 
 
 def _differ(readings: list[Reading]) -> bool:
@@ -206,8 +159,3 @@ def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | 
     if all(one.lower() in _FIELDS for one in bare):
         return "", bare
     return None
-
-
-def query(question: str) -> str:
-    """The words to search for: those of the question that say what it is about."""
-    return " ".join(word for word in words(question) if word not in FUNCTION_WORDS) or question.rstrip(" ?")

@@ -96,6 +96,7 @@ def shorten(article: Article, keep: frozenset[str] = frozenset()) -> Article:
     return Article(article.title, tuple(kept))
 
 
+@lru_cache(maxsize=4096)
 def split_sentences(text: str) -> tuple[str, ...]:
     """Sentences of a text. Whitespace is normalised; nothing else changes.
 
@@ -132,21 +133,26 @@ def search_query(context: tuple[Article, ...], article: Article, question: Artic
     They come from the question, else from the other supporting articles: a reader knows no more. So few articles have
     any of the words that the search shows all of them.
     """
-    here = article_words(article)
-    asked = words(question.question)
-    facts = [fact.sentence for fact in question.support if fact.title not in ("", article.title)]
-    known = [word for sentence in facts for word in words(sentence)]
-    titles = {page.title for page in context}
-    for candidates in (list(dict.fromkeys(asked)), list(dict.fromkeys(known))):
-        useful = [word for word in candidates if word in here and word not in FUNCTION_WORDS and len(word) > 2]
-        reach = {word: frozenset(page.title for page in context if word in article_words(page)) for word in useful}
+    facts = (fact.sentence for fact in question.support if fact.title not in ("", article.title))
+    pages = [(page.title, article_words(page)) for page in context]
+    for text in (question.question, " ".join(facts)):
+        useful = _telling_words(text, article)
+        reach = {word: frozenset(title for title, its_words in pages if word in its_words) for word in useful}
         query: list[str] = []
         found: frozenset[str] = frozenset()
-        for word in sorted(useful, key=lambda word: (len(reach[word]), candidates.index(word))):
+        for word in sorted(useful, key=lambda word: len(reach[word])):
             if len(found | reach[word]) <= SHOWN and len(query) < QUERY_WORDS:
                 query.append(word)
                 found |= reach[word]
-        text = " ".join(sorted(query, key=candidates.index))
-        if text and text not in titles:
-            return text
+        found_by = " ".join(sorted(query, key=useful.index))
+        if found_by and all(found_by != title for title, _ in pages):
+            return found_by
     return ""
+
+
+@lru_cache(maxsize=256)
+def _telling_words(text: str, article: Article) -> tuple[str, ...]:
+    """Different words of a text that the article has too, function words and very short ones aside."""
+    here = article_words(article)
+    both = (word for word in dict.fromkeys(words(text)) if word in here)
+    return tuple(word for word in both if word not in FUNCTION_WORDS and len(word) > 2)

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 from typing import Literal
 
@@ -77,6 +78,8 @@ _AFTER_THINGS = _PREPOSITIONS | frozenset("each every a an per there daily weekl
 SHARED_THINGS = 0.5
 """Share of the content words of a left-out sentence that the rest must have too: nobody asks for an unknown thing."""
 _NOT_ONE_EXPRESSION = "the steps do not make one expression"
+_fraction = lru_cache(maxsize=4096)(Fraction)
+"""Reading a fraction from text is slow, and the same few numbers come again and again."""
 _IRREGULAR_PLURALS = frozenset({"people", "children", "men", "feet"})
 
 
@@ -264,7 +267,7 @@ def parse_number(text: str) -> Fraction | None:
     cleaned = text.strip().replace(",", "").replace("$", "").rstrip(".").removesuffix("%")
     if not re.fullmatch(r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)", cleaned):
         return None
-    return Fraction(cleaned)
+    return _fraction(cleaned)
 
 
 def parse_solution(solution: str) -> tuple[Calculation, ...]:
@@ -311,7 +314,7 @@ def _substituted(steps: list[Calculation], place: int, longest: int) -> list[Cal
     early = steps[place]
 
     def replacement(match: re.Match[str]) -> str:
-        return f"({early.expression})" if Fraction(match[0]) == early.value else match[0]
+        return f"({early.expression})" if _fraction(match[0]) == early.value else match[0]
 
     out = steps[:place]
     used = False
@@ -348,13 +351,14 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
     The first sentence introduces people, so it stays.
     """
     found: list[Omission] = []
+    numbers = [numbers_in(one) for one in (*premise, question)]
     for index, sentence in enumerate(premise[1:], start=1):
-        values = numbers_in(sentence)
+        values = numbers[index]
         if len(values) != 1 or _FRACTION_WORDS.search(sentence) or len(_DIGITS.findall(sentence)) > 1:
             continue
         (value,) = values
         others = [*premise[:index], *premise[index + 1 :], question]
-        if value <= 1 or value in numbers_in(" ".join(others)) or not _is_used(value, steps):
+        if value <= 1 or sum(value in some for some in numbers) > 1 or not _is_used(value, steps):
             continue
         asked = asked_for(sentence, " ".join(others))
         # What costs the most time comes last.
@@ -366,7 +370,7 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
 def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
     """Whether a step uses the number before any step has it as a result."""
     for step in steps:
-        if value in map(Fraction, _NUMBER.findall(step.expression)):
+        if value in map(_fraction, _NUMBER.findall(step.expression)):
             return True
         if step.value == value:
             return False
@@ -409,15 +413,21 @@ def _with_value(other: Fraction, value: Fraction, steps: Sequence[Calculation]) 
 
     The steps are put into one expression to find out.
     """
-    whole = merge(tuple(steps), 1, frozenset(), longest=10_000)
+    whole = _whole_expression(tuple(steps))
     if whole is None:
         return _NOT_ONE_EXPRESSION
-    changed = _NUMBER.sub(lambda match: f"({other})" if Fraction(match[0]) == value else match[0], whole[0].expression)
+    changed = _NUMBER.sub(lambda match: f"({other})" if _fraction(match[0]) == value else match[0], whole)
     try:
         answer = evaluate(changed)
     except CalcError:
         return None
     return None if isinstance(answer, bool) else answer
+
+
+@lru_cache(maxsize=16)
+def _whole_expression(steps: tuple[Calculation, ...]) -> str | None:
+    whole = merge(steps, 1, frozenset(), longest=10_000)
+    return whole[0].expression if whole else None
 
 
 def _singular(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
 
 from askgate_env.tokenize import tokens
@@ -46,12 +47,20 @@ def score(item: Item, measured_overlap: float) -> int:
             "turns": turns(item),
             "tool_hops": len(item.steps),
             "ops_numeric": _operations(item),
-            "entities": len({name for _, name in text.names_en(said)}) + len(text.numbers(said)),
-            "connector_density": round(text.connector_density(said), 2),
+            "entities": _entities(said),
+            "connector_density": round(_connector_density(said), 2),
             "clue_overlap": round(measured_overlap, 4),
             "needs_clarification": item.hidden is not None,
         }
     )
+
+
+@lru_cache(maxsize=256)
+def _entities(said: str) -> int:
+    return len({name for _, name in text.names_en(said)}) + len(text.numbers(said))
+
+
+_connector_density = lru_cache(maxsize=256)(text.connector_density)
 
 
 def nearest_item(items: Iterable[Item], want: Want) -> Item | None:

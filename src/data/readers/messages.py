@@ -17,6 +17,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -26,11 +27,11 @@ from askgate_env.tools import search
 from askgate_env.types import Article, Hidden, Lang, Task
 
 from ...core.errors import BadInput
-from ...core.jsonl import read_lines
+from ...core.jsonl import decode, read_lines
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 from .articles import split_sentences
-from .natural_records import NATURAL, decode_line
+from .natural_records import NATURAL
 
 USERS, ASSISTANTS = frozenset({"user", "human"}), frozenset({"assistant", "gpt", "chatgpt"})
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.I)
@@ -106,8 +107,9 @@ def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
     lines = [(f"{path}:{at}", line) for path in files for at, line in read_lines(path)]
     items: dict[str, tuple[str, Item]] = {}
     skipped: list[str] = []
+    decoder = msgspec.json.Decoder(MessagesRow)
     for where, line in lines:
-        made = _item(decode_line(line, MessagesRow, where))
+        made = _item(decode(decoder, line, where))
         if isinstance(made, str):
             skipped.append(f"{where}: skipped: {made}.")
         elif made.source_id in items:

@@ -1,7 +1,8 @@
-"""Records of the natural sources: how their readers load them, tell their readings apart and make pages of them."""
+"""Records of the natural sources: how their readers load them, tell their readings apart and make items of them."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,10 +10,13 @@ from typing import Any
 
 import msgspec
 
-from askgate_env.types import Article
+from askgate_env.tokenize import words
+from askgate_env.types import Article, Hidden
 
 from ...core.files import package_yaml
-from ...core.jsonl import decode, read_records
+from ...core.jsonl import read_records
+from ..difficulty.text_features import FUNCTION_WORDS
+from ..pool.source import Item, Step
 
 NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
 _QUESTION_WORDS = re.compile(
@@ -62,6 +66,44 @@ def contrast(questions: Sequence[str]) -> list[str] | None:
     return middles if all(middles) and len(set(middles)) == len(middles) else None
 
 
-def decode_line(line: bytes, kind: type[msgspec.Struct], where: str) -> Any:
-    """One JSONL line as a record, with an error that names its place."""
-    return decode(msgspec.json.Decoder(kind), line, where)
+def meant_reading(source_id: str, readings: Sequence[Any]) -> int:
+    """Index of the reading that the user means: random, but always the same for a record."""
+    return int.from_bytes(hashlib.sha256(source_id.encode()).digest()[:4]) % len(readings)
+
+
+def reading_item(
+    source_id: str, question: str, readings: Sequence[Reading], at: int, hidden: Hidden | None = None, kind: str = ""
+) -> Item:
+    """An item with a page for each reading of its question. Reading `at` is meant; without `hidden` the question says
+    so. `kind` names the ambiguity."""
+    meant = readings[at]
+    asked, found = plain(question), page(meant)
+    original = meant.question if hidden else asked
+    return Item(
+        task="hotpotqa",
+        lang="en",
+        source_id=source_id,
+        premise="",
+        clue="",
+        question=asked,
+        original=f"{original} {hidden.span}" if hidden and hidden.span not in original else original,
+        context=tuple(dict.fromkeys(map(page, readings))),
+        support=(meant.question, *found.sentences),
+        answer=meant.answers[0],
+        aliases=meant.answers[1:],
+        steps=(Step("wiki", query(question)), Step("wiki", found.title)),
+        hidden=hidden,
+        ask_after=int(hidden is not None),
+        ambiguity=(kind,) if hidden else (),
+    )
+
+
+def plain(question: str) -> str:
+    """A question as people type it into a search engine: the dataset has capitals only in its readings."""
+    flat = " ".join(question.split())
+    return flat[:1].upper() + flat[1:].lower()
+
+
+def query(question: str) -> str:
+    """The words to search for: those of the question that say what it is about."""
+    return " ".join(word for word in words(question) if word not in FUNCTION_WORDS) or question.rstrip(" ?")

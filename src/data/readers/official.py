@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -36,6 +36,8 @@ SHADOW_EVERY = 7
 """One record in seven is held out for the shadow set, by a hash of its source id, whatever the row order or seed."""
 RECORDS_PER_WANT = 8
 """Number of records that are considered for one want; a whole dataset is more than a small pool needs."""
+MOST_KEPT = 10_000
+"""Items that are kept after a record was tried for a want: the builder asks for the chosen ones again."""
 GOOD_ENOUGH = 0.95
 """Largest misfit at which a record still has the level. Beyond it a record is used only where an ask is needed."""
 TWIN_SHARE = 0.6
@@ -78,6 +80,7 @@ class OfficialSource:
         self._datasets: dict[Task, Dataset] = {}
         self._faults: dict[Task, dict[str, tuple[bool, int]]] = {}
         self._spares: dict[tuple[Task, str], tuple[Article, ...]] = {}
+        self._make = lru_cache(maxsize=MOST_KEPT)(self._make_item)
 
     @property
     def left_aside(self) -> dict[Task, int]:
@@ -133,7 +136,7 @@ class OfficialSource:
     def load(self, task: Task) -> Dataset:
         return load(self.data_dir, task)
 
-    def _make(self, task: Task, source_id: str, mode: Mode, want: Want, seed: int) -> Item | None:
+    def _make_item(self, task: Task, source_id: str, mode: Mode, want: Want, seed: int) -> Item | None:
         record = self._dataset(task).records[source_id]
         if isinstance(record, WordProblem):
             return gsm8k.make_item(record, mode, want, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -74,39 +75,47 @@ def load(data_dir: Path, task: Task) -> Dataset:
 
 def read_files(task: Task, files: list[Path], base: Path) -> Dataset:
     """The dataset of some files. Files that plainly hold something else are skipped and not fingerprinted."""
+    return _read_files(task, tuple((path, sha256_file(path)) for path in files), base)
+
+
+@lru_cache(maxsize=4)
+def _read_files(task: Task, files: tuple[tuple[Path, str], ...], base: Path) -> Dataset:
+    """The dataset of some files with their SHA-256, read once per process."""
     if task == "strategyqa":
-        return _read_strategyqa(files, base)
+        return _read_strategyqa(dict(files), base)
     kind: Any = HotpotRecord if task == "hotpotqa" else GsmRecord
-    found = {path: _records(path, kind, task) for path in files}
+    found = {path: _records(path, kind, task) for path, _ in files}
     rows = [row for some in found.values() for row in some]
     for where, record in rows:
         if task == "gsm8k" and "####" not in record.answer:
             raise BadInput("answer: no `#### result` at its end", where=where, remedy=_REMEDY)
-    used = [path for path, some in found.items() if some]
-    skipped = [] if task == "hotpotqa" else [line for where, row in rows if (line := _skipped(where, row))]
+    sha256 = {path.relative_to(base).as_posix(): digest for path, digest in files if found[path]}
     read: Any = hotpotqa.read if task == "hotpotqa" else gsm8k.read
-    dataset = usable([record for _, record in rows], read, _sha256(used, base))
-    return msgspec.structs.replace(dataset, skipped=tuple(skipped))
+    dataset = usable([record for _, record in rows], read, sha256)
+    if task == "hotpotqa":
+        return dataset
+    unused = [(where, row) for where, row in rows if gsm8k.source_id(row) not in dataset.records]
+    return msgspec.structs.replace(dataset, skipped=tuple(_skipped(where, row) for where, row in unused))
 
 
 def _skipped(where: str, row: GsmRecord) -> str:
-    rule = gsm8k.broken_rule(row)
     start = row.question[:SHOWN] + ("..." if len(row.question) > SHOWN else "")
-    return f"{where}: '{start}' skipped: {rule}" if rule else ""
+    return f"{where}: '{start}' skipped: {gsm8k.broken_rule(row)}"
 
 
-def _read_strategyqa(files: list[Path], base: Path) -> Dataset:
+def _read_strategyqa(files: dict[Path, str], base: Path) -> Dataset:
     paragraphs: dict[str, Paragraph] = {}
     questions: list[tuple[str, StrategyRecord]] = []
-    used: list[Path] = []
-    for path in files:
+    sha256: dict[str, str] = {}
+    for path, digest in files.items():
         raw = _bytes(path) if path.suffix == ".json" else b""
         if raw.lstrip()[:1] == b"{":
             paragraphs.update(_decode(raw, dict[str, Paragraph], str(path)))
-            used.append(path)
         elif found := _records(path, StrategyRecord, "strategyqa"):
             questions += found
-            used.append(path)
+        else:
+            continue
+        sha256[path.relative_to(base).as_posix()] = digest
     if questions and not paragraphs:
         raise BadInput(
             "the evidence paragraphs are missing",
@@ -117,7 +126,7 @@ def _read_strategyqa(files: list[Path], base: Path) -> Dataset:
     first: dict[str, tuple[str, StrategyRecord]] = {}
     for where, record in questions:
         first.setdefault(" ".join(record.question.lower().split()), (where, record))
-    dataset = usable(first.values(), lambda row: strategyqa.read(row[1], paragraphs, row[0]), _sha256(used, base))
+    dataset = usable(first.values(), lambda row: strategyqa.read(row[1], paragraphs, row[0]), sha256)
     return msgspec.structs.replace(dataset, seen=len(questions))
 
 
@@ -138,10 +147,6 @@ def _records(path: Path, kind: type[T], task: Task) -> list[tuple[str, T]]:
 
 def _belongs_to(task: Task, record: Any) -> bool:
     return isinstance(record, dict) and not record.keys().isdisjoint(_FILES["telling_keys"][task])
-
-
-def _sha256(used: list[Path], base: Path) -> dict[str, str]:
-    return {path.relative_to(base).as_posix(): sha256_file(path) for path in used}
 
 
 def _bytes(path: Path) -> bytes:

@@ -8,7 +8,6 @@ read as one question about several places; the others are complete with their pl
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -21,9 +20,8 @@ from askgate_env.tokenize import occurs, words
 from askgate_env.types import Hidden
 
 from ..difficulty.text_features import FUNCTION_WORDS
-from ..pool.source import Item, Step
-from .ambignq import complete_item, plain, query
-from .natural_records import NATURAL, Reading, page, rows
+from ..pool.source import Item
+from .natural_records import NATURAL, Reading, meant_reading, reading_item, rows
 
 MOST_READINGS = 3
 LEAST_SEEN = 2
@@ -115,7 +113,7 @@ def _dated_item(group: list[SituatedRecord]) -> Item | None:
         return _ambiguous(source_id, chosen, [one.date for one in chosen], "year")
     kept = list({one.date: one for one in group}.values())[:MOST_READINGS]
     readings = [Reading(one.edited_question, one.answer) for one in kept]
-    return complete_item(source_id, f"{group[0].question}?", readings, 0)
+    return reading_item(source_id, f"{group[0].question}?", readings, 0)
 
 
 def _placed_items(group: list[SituatedRecord]) -> list[Item]:
@@ -137,7 +135,7 @@ def _placed_items(group: list[SituatedRecord]) -> list[Item]:
     ):
         return []
     return [
-        complete_item(f"situatedqa:{one.id}", f"{one.edited_question}?", [Reading(one.edited_question, one.answer)], 0)
+        reading_item(f"situatedqa:{one.id}", f"{one.edited_question}?", [Reading(one.edited_question, one.answer)], 0)
     ]
 
 
@@ -157,37 +155,20 @@ def _place(location: str) -> str:
 
 
 def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], kind: str) -> Item | None:
-    at = int.from_bytes(hashlib.sha256(source_id.encode()).digest()[:4]) % len(chosen)
-    meant, value = chosen[at], values[at]
-    readings = [Reading(one.edited_question, one.answer) for one in chosen]
-    if any(occurs(one, meant.question) for one in values):
+    at = meant_reading(source_id, chosen)
+    question, value = chosen[at].question, values[at]
+    if any(occurs(one, question) for one in values):
         return None
     if any(occurs(one, answer) for record in chosen for answer in record.answer for one in values):
         return None  # the user would have to know the answer to say which one is meant
     others = [(one,) for place, one in enumerate(values) if place != at]
     synonyms = ("date", "time", "when") if kind == "year" else ("country", "state", "city", "where", "location")
-    found = page(readings[at])
-    own = readings[at].question
-    return Item(
-        task="hotpotqa",
-        lang="en",
-        source_id=source_id,
-        premise="",
-        clue="",
-        question=plain(f"{meant.question}?"),
-        original=own if value in own else f"{own} {value}",
-        context=tuple(dict.fromkeys(map(page, readings))),
-        support=(meant.edited_question, *found.sentences),
-        answer=meant.answer[0],
-        aliases=meant.answer[1:],
-        steps=(Step("wiki", query(meant.question)), Step("wiki", found.title)),
-        hidden=Hidden(
-            kind="year" if kind == "year" else "place",
-            span=value,
-            missing=f"which {kind} you mean",
-            about=(kind, *synonyms),
-            readings=((value, chosen[at].location or value), *others),
-        ),
-        ask_after=1,
-        ambiguity=(f"no-{kind}",),
+    hidden = Hidden(
+        kind="year" if kind == "year" else "place",
+        span=value,
+        missing=f"which {kind} you mean",
+        about=(kind, *synonyms),
+        readings=((value, chosen[at].location or value), *others),
     )
+    readings = [Reading(one.edited_question, one.answer) for one in chosen]
+    return reading_item(source_id, f"{question}?", readings, at, hidden, f"no-{kind}")

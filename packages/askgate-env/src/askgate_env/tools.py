@@ -205,7 +205,7 @@ class _Parser:
                 raise CalcError("a bracket is not closed")
             return value
         if token and (token[0].isdigit() or token[0] == "."):
-            return _bounded(Fraction(token))
+            return _bounded(Fraction(int(token) if token.isdecimal() else token))  # from an int it is much faster
         raise CalcError(f"unexpected {token!r}" if token else "expression ends early")
 
     def deeper(self) -> None:
