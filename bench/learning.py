@@ -87,28 +87,11 @@ COMPARED = ("need_ask_success", "complete_success", "overclar_rate", "question_f
 RESAMPLES = 2000
 SFT_FACTS = "sft_facts.json"
 """Seconds and tokens of a saved warm start, beside its weights."""
-SHOWN = (
-    "reward",
-    "success",
-    "need_ask_success",
-    "overclar_rate",
-    "kl",
-    "loss",
-    "time/rollout",
-    "time/step",
-    "time/sft",
-)
-CURVE = (
-    "reward",
-    "success",
-    "need_ask_success",
-    "overclar_rate",
-    "kl",
-    "loss",
-    "teaching_share",
-    "clip_share",
-    "value_explained",
-)
+BOTH = ("reward", "success", "need_ask_success", "overclar_rate", "kl", "loss")
+SHOWN = (*BOTH, "time/rollout", "time/step", "time/sft")
+"""Metrics of a step that are printed."""
+CURVE = (*BOTH, "teaching_share", "clip_share", "value_explained")
+"""Metrics of a step that the result keeps."""
 
 
 def make_data(out: Path, n: int, held: int, seed: int) -> None:

@@ -37,7 +37,7 @@ from ..config.loader import load_config
 from ..core.errors import BadInput
 from ..core.files import atomic_write, read_json, sha256_file, write_json
 from ..core.paths import REPORTS
-from ..pages.benchmarks import benchmarks_page
+from ..pages.render import render_page
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 from ..runtime.progress import TO_LOG, Reporter
@@ -172,7 +172,7 @@ def run_benchmark(
     _write_rows(result_file.with_suffix(".rows.jsonl"), chosen, runner.dialogues, outcomes)
     write_json(result_file, result)
     with atomic_write(folder / PAGE) as handle:
-        handle.write(benchmarks_page(_groups(read_results(folder))))
+        handle.write(render_page("benchmarks.html", groups=_groups(read_results(folder))))
     return result, result_file
 
 

@@ -19,7 +19,7 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped
 from ..core.model_files import model_sha256
 from ..eval.metrics import Figure, figures
-from ..pages.demo import demo_page
+from ..pages.render import render_page
 from ..runtime.progress import Reporter
 from .policies import open_policy
 from .samples import held_out_samples
@@ -72,11 +72,12 @@ def write_page(demo: Demo, out: Path) -> None:
     pairs = [
         (demo.samples[place], {name: side.episodes[place] for name, side in demo.sides.items()}) for place in demo.shown
     ]
-    page = demo_page(
-        {name: str(side.model) for name, side in demo.sides.items()},
-        pairs,
-        {name: side.counts() for name, side in demo.sides.items()},
-        {str(side.model): model_sha256(shipped(side.model)) for side in demo.sides.values()},
+    page = render_page(
+        "demo.html",
+        models={name: str(side.model) for name, side in demo.sides.items()},
+        pairs=pairs,
+        counts={name: side.counts() for name, side in demo.sides.items()},
+        digests={str(side.model): model_sha256(shipped(side.model)) for side in demo.sides.values()},
     )
     with atomic_write(out) as handle:
         handle.write(page)

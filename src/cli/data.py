@@ -40,7 +40,8 @@ def build_rollout_pool(
     source: options.Source = "builtin",
     data_dir: options.DataDir = None,
     reuse: Annotated[
-        int, Option(min=1, help="Samples that may be made from one record, in other words, where there are too few.")
+        int,
+        Option(min=1, help="Maximum number of samples from one record, reworded, where records are too few."),
     ] = 1,
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",

@@ -69,7 +69,7 @@ def rc1(
 
 def _print_plan(loop: ProfileLoop) -> None:
     """Prints what the run needs, and refuses it like the run itself if it cannot fit this machine."""
-    from ..training.judge_cost import judge_calls, priced
+    from ..training.forecast import judge_calls, priced
 
     refused: BadInput | None = None
     rows = [(name, priced(calls, os.environ, loop.profile)) for name, calls in judge_calls(loop.profile).items()]

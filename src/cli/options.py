@@ -98,7 +98,7 @@ Profile = Annotated[
     Option(help="Profile of the loop. Default: the one that ran in this folder, or quickstart if none did."),
 ]
 TsaRoot = Annotated[
-    str, Option(help="SHA-256 of the root certificate below which `askgate anchor` had the run certified.")
+    str, Option(help="SHA-256 of the root certificate of the timestamp authority that `askgate anchor` used.")
 ]
 GateProfile = Annotated[
     ProfileName | None,

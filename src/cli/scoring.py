@@ -96,7 +96,7 @@ def score(
     ] = None,
     seed: Annotated[int, Option(min=0, help="Random seed for drawing --n samples.")] = options.SEED,
     samples: Annotated[
-        Path | None, Option(help="File for the samples that have a live score then, in the order of the pool.")
+        Path | None, Option(help="File to write the live-scored samples to, in the order of the pool.")
     ] = None,
     budget: Annotated[
         float | None, Option(min=0, help="Stop before spending more than this many US dollars. Default: no limit.")

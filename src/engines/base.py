@@ -107,7 +107,7 @@ class BaseEngine(ABC):
 
     def _refuse_not_finite(self, metrics: Mapping[str, float]) -> None:
         for name in ("loss", "grad_norm", "critic_grad_norm"):
-            # An fp16 scaler skips updates that are not finite itself.
+            # An fp16 scaler itself skips updates that are not finite.
             if not self.accelerator.scaler and not math.isfinite(metrics.get(name, 0.0)):
                 raise BadInput(
                     f"{name} is {metrics[name]}",
@@ -154,7 +154,7 @@ class BaseEngine(ABC):
     def load(self, folder: Path) -> None:
         self.ranks.announce("load", folder)
         state = unpack_state(folder)
-        # Nothing that a checkpoint lacks can be made up, or the run would not be the same one.
+        # Nothing that is missing gets a default: the resumed run would be another one.
         if missing := [name for name in (*_SAVED_KEYS, *self._extra_state()) if name not in state]:
             version = state.get("version", _UNKNOWN_VERSION)
             raise BadInput(
@@ -294,7 +294,7 @@ def load_weights(module: nn.Module, weights: Mapping[str, Tensor], where: str) -
 
 
 def _require_finite(weights: Mapping[str, Tensor], step: int) -> None:
-    """No run could resume from a checkpoint whose weights are not finite."""
+    """Refuses weights that are not finite: no run could resume from such a checkpoint."""
     for name, weight in weights.items():
         if not torch.isfinite(weight).all():
             raise BadInput(

@@ -2,8 +2,8 @@
 
     torchrun --nproc-per-node 4 -m train.ppo_runner --config configs/ppo_scale.yaml
 
-Rank 0 runs the run: gates, judge, logs, callbacks, checkpoints. Every other rank holds the same engine and repeats the
-calls of it that rank 0 announces. In a step of the engine
+Rank 0 does what a single process does: gates, judge, logs, callbacks, checkpoints. Every other rank has the same engine
+and repeats the engine calls that rank 0 announces. In each step
 
     every rank draws the same samples; rank r rolls out rows r, r + W, r + 2W, ... of the W ranks
     episodes are gathered once; rewards and advantages are computed from the whole batch, on every rank alike
@@ -111,7 +111,7 @@ class Ranks:
         return Scored(self.spread(own.logp_N, episode_N), self.spread(own.entropy_N, episode_N), value_N)
 
     def level(self, streams: list[Stream], device: torch.device) -> list[Stream]:
-        """As many streams on every rank, since sharded weights are gathered for each pass. The added ones are blank."""
+        """Adds blank streams until every rank has as many: all ranks gather sharded weights in every pass."""
         if self.world == 1:
             return streams
         most = torch.tensor(len(streams))
@@ -249,7 +249,7 @@ def full_on_first(tree: Any) -> Any:
 
 
 def placed_like(value: Tensor, weight: Tensor) -> Tensor:
-    """A tensor, sharded or whole, as another one is. Every rank has the same values."""
+    """The value, sharded or whole as `weight` is. Every rank passes the same value."""
     if isinstance(weight, DTensor) and not isinstance(value, DTensor):
         value = value.to(weight.device)
         return distribute_tensor(value, weight.device_mesh, weight.placements, src_data_rank=None)

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import msgspec
 import torch
+import transformers
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -95,7 +96,7 @@ def frozen_model(model: Any, dtype: torch.dtype) -> Frozen:
 
 
 def frozen_adapters(policy: Any, weights: Mapping[str, Tensor]) -> Frozen:
-    """The policy with these weights in its adapters; outside of the context it has its own."""
+    """The policy with these adapter weights inside the context, and with its own outside."""
     own = {name: weight for name, weight in policy.named_parameters() if name in weights}
 
     @torch.no_grad()
@@ -157,8 +158,6 @@ def save_policy(policy: Any, name: str, folder: Path, weights: Mapping[str, Tens
 
     `weights` are saved instead of the policy's own, where those are a copy in another type.
     """
-    from transformers import AutoTokenizer
-
     extra = {"save_embedding_layers": False} if is_adapted(policy) else {}
     policy.save_pretrained(folder, **extra, **({"state_dict": dict(weights)} if weights else {}))
     if is_adapted(policy):
@@ -166,7 +165,7 @@ def save_policy(policy: Any, name: str, folder: Path, weights: Mapping[str, Tens
         file = folder / "adapter_config.json"
         facts = msgspec.json.decode(file.read_bytes())
         file.write_bytes(json_bytes({**facts, "target_modules": sorted(facts["target_modules"])}))
-    AutoTokenizer.from_pretrained(name).save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(name).save_pretrained(folder)
 
 
 def is_adapted(policy: Any) -> bool:
@@ -191,8 +190,6 @@ def require_four_bits(device: torch.device) -> None:
 
 
 def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) -> Any:
-    import transformers
-
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     extra: dict[str, Any] = {}
     if four_bits:

@@ -1,7 +1,7 @@
 """The training loop, written with PyTorch and `accelerate` alone.
 
     in the first `warm_start.steps` steps: AdamW updates on the cross-entropy of demonstrations (`sft.py`)
-    in each further step:
+    in each further step:                               # samples, trajectories and rewards: `collect.py`
         samples      = sampler.draw(step)               # `batch_size / group_size` prompts, `group_size` episodes each
         trajectories = rollout(policy, samples)         # dialogues with simulated user and tools, in parallel slots
         rewards      = reward(episode)                  # outcome, dimensions, over-clarification penalty
@@ -17,40 +17,31 @@ of threads). Run it with `askgate train --config configs/train_local.yaml`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import fmean
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 from accelerate import Accelerator
-from numpy.typing import NDArray
 from torch import Tensor
 
-from askgate_env.reward import TrainingReward
-from askgate_env.types import Episode
-
-from ..agents.trajectory import Job, Trajectory
+from ..agents.trajectory import Trajectory
 from ..core.api import Batch, Callback, StepResult, Targets
 from ..core.errors import BadInput
-from ..rollout.scheduler import generate
 from ..runtime.seeding import backward_strictly, load_rng_state, rng_state, seed_all
-from ..scoring.llm_user import open_user
 from ..strategies.flat_layout import take
 from .base import (
     BaseEngine,
-    Collected,
     StepTimer,
     load_weights,
     lr_scale,
     make_optimizer,
     trained_weights,
 )
-from .distributed import ALONE, Ranks, full_on_first, placed_like, refresh, rollout_copy, shard
+from .collect import collect, episode_metrics, random_seed, reference_logprobs, token_traces
+from .distributed import full_on_first, placed_like, refresh, rollout_copy, shard
 from .job import TrainJob
 from .models import (
     Critic,
@@ -63,9 +54,8 @@ from .models import (
     load_policy,
     recompute_layers,
 )
-from .packed import Entropy, Learner, Scored, Stream, backward, hidden_before, pack, score_tokens
+from .packed import Entropy, Learner, Scored, Stream, backward, pack
 from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
-from .token_trace import token_traces
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 CRITIC_MINIBATCH = 512
@@ -170,8 +160,7 @@ class PurePT(BaseEngine):
         return StepResult(self.step, {**facts, **timer.metrics()}, [])
 
     def _sft_backward(self, streams: Sequence[Stream], said: int) -> Tensor:
-        """Adds the gradient of the mean cross-entropy over `said` policy tokens to the weights, as far as it is that of
-        these streams. Returns their part of the loss."""
+        """Adds the gradient of these streams of a batch with `said` policy tokens. Returns their share of the loss."""
         loss = torch.zeros((), device=self.job.device)
         for stream in streams:
             with self.accelerator.autocast():
@@ -359,7 +348,7 @@ class PurePT(BaseEngine):
         raise BadInput(what, where=where, remedy=remedy)
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
-        """The optimizer of the warm start is another one than the strategy's, so it must be there first."""
+        """Ends the warm start first if the checkpoint is of a later step: the strategy has an optimizer of its own."""
         if self.warm_steps:
             weights = state["warm_start"]
             if weights is not None and self.warm_weights is None:
@@ -374,129 +363,6 @@ class PurePT(BaseEngine):
 
     def _after_load(self, state: Mapping[str, Any]) -> None:
         load_rng_state(state["rng"])
-
-
-def collect(
-    job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Critic | None = None, ranks: Ranks = ALONE
-) -> Collected:
-    """Samples prompts, rolls out `batch_size` episodes and rewards them. Episodes of a sample are adjacent rows.
-
-    Each of several ranks rolls out its own rows and gets all of them; only the hidden states stay those of its own.
-    """
-    group_size = job.strategy.group_size
-    with timer.part("draw"):
-        drawn = [each for each in job.sampler.draw(step, job.batch_size // group_size) for _ in range(group_size)]
-    generator = torch.Generator(job.device).manual_seed(random_seed(job.seed, step, "rollout"))
-    jobs = [
-        Job(each.sample, each.level, random_seed(job.seed, step, f"episode {row}"), row // group_size)
-        for row, each in enumerate(drawn)
-    ]
-    with timer.part("rollout"):
-        own = generate(
-            policy,
-            job.renderer,
-            jobs,
-            job.rollout,
-            device=job.device,
-            generator=generator,
-            dtype=None if job.dtype == torch.float32 else job.dtype,
-            keep_hidden=critic is not None,
-            only=ranks.own(range(len(jobs))),
-            user=open_user(job.rollout.user),
-        )
-    with timer.part("gather"):
-        # Hidden states of the critic stay where they are, and a second copy would stay for the update.
-        trajectories = ranks.gather([replace(one, hidden_NH=None) for one in own])
-    with timer.part("reward"):
-        episodes_played = [one.episode for one in trajectories]
-        judged = ranks.from_first(lambda: job.judge(step, episodes_played) if job.judge else {})
-        episodes = [
-            msgspec.structs.replace(
-                one.episode,
-                reward=job.reward(one.episode, each.sample, judged[row].scores if row in judged else None),
-                live=row in judged,
-            )
-            for row, (one, each) in enumerate(zip(trajectories, drawn, strict=True))
-        ]
-    weights = [each.weight * (judged[row].weight if row in judged else 1.0) for row, each in enumerate(drawn)]
-    batch = make_batch(trajectories, episodes, weights, group_size, job.device)
-    if isinstance(job.reward, TrainingReward):  # any other reward arrives with the last token
-        early = early_rewards(trajectories, [job.reward.by_turn(one) for one in episodes])
-        batch = replace(batch, early_N=torch.from_numpy(early).to(job.device))
-    if not batch.logp_N.numel():
-        raise BadInput(
-            "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
-        )
-    if critic is None:
-        return Collected(trajectories, episodes, batch)
-    hidden_NH = rollout_hidden(policy, own, job)
-    with torch.no_grad():
-        value_N = ranks.spread(critic(hidden_NH), batch.episode_N)
-    return Collected(trajectories, episodes, replace(batch, value_N=value_N), hidden_NH)
-
-
-@torch.no_grad()
-def rollout_hidden(policy: Any, trajectories: Sequence[Trajectory], job: TrainJob) -> Tensor:
-    """The hidden state before each policy token: kept by the rollout, or computed where servers made it."""
-    if job.rollout.backend != "vllm":
-        hidden = [one.hidden_NH for one in trajectories if one.hidden_NH is not None]
-        # A rank may have no episode with a policy token.
-        return torch.cat(hidden or [torch.zeros(0, policy.config.hidden_size, device=job.device)])
-    half = job.dtype if job.dtype != torch.float32 else None
-    with torch.autocast(job.device.type, half, enabled=half is not None):
-        streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
-        return torch.cat([hidden_before(policy, stream) for stream in streams])
-
-
-def make_batch(
-    trajectories: Sequence[Trajectory],
-    episodes: Sequence[Episode],
-    weights: Sequence[float],
-    group_size: int,
-    device: torch.device,
-) -> Batch:
-    """The policy tokens of all episodes end to end, as `strategies` expects them."""
-    counts = [int(one.policy.sum()) for one in trajectories]
-    logp = np.concatenate([one.logp[one.policy] for one in trajectories])
-    rows = np.arange(len(episodes))
-    return Batch(
-        logp_N=torch.from_numpy(logp).to(device),
-        episode_N=torch.from_numpy(np.repeat(rows, counts)).to(device),
-        reward_E=torch.tensor([sum(one.reward.values()) for one in episodes], device=device),
-        group_E=torch.from_numpy(rows // group_size).to(device),
-        weight_E=torch.tensor([*weights], dtype=torch.float32, device=device),
-        turn_N=torch.from_numpy(_turns(trajectories)).to(device),
-    )
-
-
-def _turns(trajectories: Sequence[Trajectory]) -> NDArray[np.int64]:
-    """Number of the turn of each policy token. A turn is a run of policy tokens without a reply between them."""
-    starts = [np.diff(one.policy.astype(np.int8), prepend=0) == 1 for one in trajectories]
-    return np.cumsum(np.concatenate([start[one.policy] for start, one in zip(starts, trajectories, strict=True)]))
-
-
-def early_rewards(trajectories: Sequence[Trajectory], by_turn: Sequence[Sequence[float]]) -> NDArray[np.float32]:
-    """What each policy token earns at once: that of its turn on the last token of the turn. An episode whose turns
-    cannot be told apart, because a thought was closed in the middle of one, earns everything at its end."""
-    early = []
-    for one, rewards in zip(trajectories, by_turn, strict=True):
-        ends = np.flatnonzero((np.diff(one.policy.astype(np.int8), append=0) == -1)[one.policy])
-        values = np.zeros(int(one.policy.sum()), dtype=np.float32)
-        if len(ends) == len(rewards):
-            values[ends] = rewards
-        early.append(values)
-    return np.concatenate(early)
-
-
-@torch.no_grad()
-def reference_logprobs(frozen: Frozen, trajectories: Sequence[Trajectory], job: TrainJob) -> Tensor:
-    """Log-probabilities of all policy tokens under the frozen base."""
-    streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
-    with frozen() as base:
-        scored = [
-            score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature, "none") for one in streams
-        ]
-    return torch.cat([logp_N for logp_N, _ in scored])
 
 
 def teaches(targets: Targets) -> bool:
@@ -530,32 +396,3 @@ def weighted_means(metrics: Sequence[Mapping[str, Tensor]], counts: Sequence[int
     table = torch.stack(rows).cpu().double()
     share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
     return dict(zip(names, (share @ table).tolist(), strict=True))
-
-
-def episode_metrics(collected: Collected) -> dict[str, float]:
-    """Means over the episodes of a batch. A metric about a kind of episode that the batch lacks is left out."""
-    episodes = collected.episodes
-    metrics = {"reward": fmean(sum(one.reward.values()) for one in episodes)}
-    for term in sorted({term for one in episodes for term in one.reward}):
-        metrics[f"reward/{term}"] = fmean(one.reward.get(term, 0.0) for one in episodes)
-    if live := sum(one.live for one in episodes):
-        metrics["live_share"] = live / len(episodes)
-    metrics["success"] = fmean(one.success for one in episodes)
-    metrics["turns"] = fmean(one.policy_turns for one in episodes)
-    metrics["tokens"] = fmean(len(one.tokens) for one in collected.trajectories)
-    metrics["policy_tokens"] = fmean(int(one.policy.sum()) for one in collected.trajectories)
-    turns = max(1, sum(one.policy_turns for one in episodes))
-    metrics["cut_turn_share"] = sum(one.cut_turns for one in collected.trajectories) / turns
-    metrics["cut_thought_share"] = sum(one.cut_thoughts for one in collected.trajectories) / turns
-    metrics["cut_share"] = fmean(one.end == "length" for one in episodes)
-    if needed := [one.need_ask_success for one in episodes if one.needs_clarification]:
-        metrics["need_ask_success"] = fmean(needed)
-    if complete := [one.asks > 0 for one in episodes if not one.needs_clarification]:
-        metrics["overclar_rate"] = fmean(complete)
-    return metrics
-
-
-def random_seed(seed: int, step: int, purpose: str) -> int:
-    """A seed derived from run seed, step and purpose alone: a resumed run gets the same without having saved it."""
-    digest = hashlib.blake2b(f"{seed}/{step}/{purpose}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1

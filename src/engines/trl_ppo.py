@@ -37,9 +37,9 @@ from ..strategies.dpo import DPO, best_worst_pairs
 from ..strategies.flat_layout import segment_sum
 from ..strategies.grpo import GRPO
 from .base import BaseEngine, Collected, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
+from .collect import collect, episode_metrics, random_seed, reference_logprobs
 from .job import TrainJob
 from .models import frozen_base, is_adapted, load_policy
-from .pure_pt import collect, episode_metrics, random_seed, reference_logprobs
 
 _SHARED_METRICS = {
     "loss": "loss",
@@ -217,7 +217,7 @@ class EpisodeGRPOTrainer(GRPOTrainer):
         }
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
-        """Adds to TRL's what it does not know: episode weights, and that groups of equal rewards teach nothing.
+        """Adds what TRL does not know: episode weights, and that groups of equal rewards teach nothing.
 
         A weight scales the advantage; TRL has no way to scale the KL term with it.
         """

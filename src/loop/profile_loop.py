@@ -98,7 +98,7 @@ class ProfileLoop:
 
 
 def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
-    """The loop of a profile. By default the one that was run last, in the way in which it was run last."""
+    """The loop of a profile; by default the one that was run last, with its `--full`."""
     profile = load_profile(name or last_run())
     state = State(state_file(profile.name))
     full = last_was_full(state) if full is None else full
@@ -106,7 +106,7 @@ def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
 
 
 def profiles_run() -> list[ProfileName]:
-    """Profiles whose loop was run in this folder, or that its rounds are of."""
+    """Profiles whose loop or rounds were run in this folder."""
     found = {name for name in NAMES if state_file(name).exists()}
     for path in (ROUND1, TICKET):
         if path.exists():

@@ -43,7 +43,7 @@ PREFILL = (0, 128, 512, 2048)
 FREE_SHARE = 0.9
 """Share of the free memory that copy and cache may take. The steps themselves need the rest."""
 MIN_ROWS = 8
-"""Smallest R; the others are its doubles, and the number of slots. With P above 0 R is the number of slots."""
+"""Smallest R. It doubles up to the number of slots; where P is above 0, R is always the number of slots."""
 
 _backends: WeakKeyDictionary[nn.Module, CudaBackend] = WeakKeyDictionary()
 

@@ -31,7 +31,7 @@ class KVCache:
     ahead = 0
     tile: int | None = None
     max_prefill = 16_384
-    """More take more memory and no less time."""
+    """More tokens in one pass would take more memory and save no time."""
 
     def __init__(self, model: nn.Module, count: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
         base: Any = unwrap(model)

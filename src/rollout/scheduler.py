@@ -374,8 +374,8 @@ class Read(NamedTuple):
 
     @property
     def is_next(self) -> bool:
-        """Whether the sampled token continues the dialogue. Not where only a chunk of a reply was read, or where the
-        turn had ended, or a new segment had begun, before."""
+        """Whether the sampled token continues the dialogue. False if only a chunk of a reply was
+        read, or if the turn had ended or a new segment had begun before."""
         one = self.dialogue
         return not one.over and len(one.tokens) == self.end and len(one.segments) == self.segment
 

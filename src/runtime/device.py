@@ -58,8 +58,8 @@ def prepare_device(device: torch.device) -> None:
 
 
 def memory_gb(device: torch.device) -> float:
-    """Memory of a device: all of a GPU's that this process may use, because other programs on it now must not decide
-    what is trained; the share that Metal recommends on a Mac; what this process may use on a CPU."""
+    """Memory of a device in GB. GPU: all that this process may use, with what other programs hold now, so that they do
+    not decide what is trained. Mac: the share that Metal recommends. CPU: what this process may use."""
     if device.type == "cuda":
         _, total = torch.cuda.mem_get_info(device)
         return total * allowed_share(device) / GB

@@ -15,7 +15,7 @@ from .disk import explain_disk_errors
 
 POLL_SECONDS = 0.05
 TRIES = 5
-"""A lock that is only looked at (`is_locked`) is free again at once."""
+"""Attempts to lock a folder: `is_locked` of another process holds the lock for a moment."""
 
 
 def lock_folder(folder: Path) -> int:
@@ -37,14 +37,7 @@ def lock_folder(folder: Path) -> int:
 
 def is_locked(folder: Path) -> bool:
     """Whether a run holds the lock of a folder."""
-    try:
-        file = os.open(folder / ".lock", os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        return not _try_lock(file, fcntl.LOCK_SH)
-    finally:
-        os.close(file)
+    return _is_held(folder / ".lock")
 
 
 @contextmanager
@@ -113,14 +106,7 @@ class NamedLocks:
 
     def is_held(self, name: str) -> bool:
         """Whether a living process, this one included, holds the name."""
-        try:
-            file = os.open(self._folder / name, os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        try:
-            return not _try_lock(file, fcntl.LOCK_SH)
-        finally:
-            os.close(file)
+        return _is_held(self._folder / name)
 
     @contextmanager
     def holding(self, name: str) -> Iterator[None]:
@@ -141,6 +127,18 @@ class NamedLocks:
     def close(self) -> None:
         for name in list(self._held):
             self.release(name)
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a living process holds this lock file."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _try_lock(file, fcntl.LOCK_SH)
+    finally:
+        os.close(file)
 
 
 def _try_lock(file: int, kind: int = fcntl.LOCK_EX) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from rich.console import Console
 
 from ..core.files import atomic_write, write_json
 from .disk import explain_disk_errors
@@ -24,6 +25,8 @@ from .failpack import last_lines
 from .secrets import masker
 
 PACKAGE = __name__.split(".")[0]
+STEP_LINES = "callbacks.logging"
+"""Ending of the logger that writes a line for each step."""
 
 
 class _MaskingFormatter(logging.Formatter):
@@ -45,6 +48,18 @@ class _LogFile(logging.FileHandler):
     def close(self) -> None:
         with suppress(OSError):
             super().close()
+
+
+class ConsoleLog(logging.Handler):
+    """The log on standard error; on a terminal without the line of each step, which the progress bar shows there."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self.console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not (self.console.is_terminal and record.levelno == logging.INFO and record.name.endswith(STEP_LINES)):
+            self.console.print(self.format(record))
 
 
 @contextmanager

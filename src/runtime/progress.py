@@ -1,4 +1,4 @@
-"""How long-running code reports to its caller: lines of text and progress bars.
+"""How long-running code reports to its caller: lines of text, durations and progress bars.
 
 The command line passes a `Reporter` that writes to the terminal; this one, the default, writes to the log.
 """
@@ -27,3 +27,14 @@ class Reporter:
 
 
 TO_LOG = Reporter()
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> duration(0.25), duration(75), duration(300), duration(5400), duration(400_000)
+    ('0.2 s', '75 s', '5 min', '1.5 h', '4.6 days')
+    """
+    for unit, size in (("days", 86_400), ("h", 3600)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.{int(seconds < 10)}f} s"

@@ -66,7 +66,7 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
 
 
 def find_secret(content: bytes, environment: Mapping[str, str]) -> tuple[int, str] | None:
-    """Line and kind of a secret in a file, or None. "Bearer" is an ordinary word unless a header says that it is none.
+    """Line and kind of a secret in a file, or None. "Bearer" counts in a header only: elsewhere it is a word.
 
     >>> find_secret(b"a\\n-----BEGIN PRIVATE KEY-----", {}), find_secret(b"the flag bearer Alexander", {})
     ((2, 'a private key'), None)

@@ -28,16 +28,16 @@ def seed_all(seed: int) -> None:
     np.random.seed(seed)
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True, warn_only=True)
-    # Or torch fills every new tensor with NaN first, which costs a pass over memory. Nothing here reads one unwritten.
+    # Otherwise torch fills new tensors with NaN, which costs time. Nothing here reads unwritten memory.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def backward_strictly(work: Callable[[], _T], undo: Callable[[], None]) -> _T:
     """Runs forward and backward passes whose result is the same in every run, on CUDA too.
 
-    Flash attention has a deterministic backward pass, and takes it only where operations without one are refused, not
-    warned of. If there is such an operation, `undo` drops the gradients so far, and `work` is done again without it, as
-    are all later passes.
+    Flash attention takes its deterministic backward pass only if torch refuses nondeterministic operations instead of
+    warning. If the model has one, `undo` drops the gradients so far, and `work` is repeated with a warning, as are all
+    later passes.
     """
     global _is_strict
     if not (

@@ -70,7 +70,7 @@ class JudgeActor:
         return notes
 
     async def score(self, run: str, sample: Dialogue, repeat: bool) -> tuple[ScoringEntry, Tally, int]:
-        """Scores one dialogue. Also the counts of that run so far, and how many calls may be in flight."""
+        """Scores one dialogue. Returns its entry, the run's counts so far, and how many calls may be in flight."""
         judge = self._judges[run]
         scoring = asyncio.ensure_future(judge.score(sample, repeat))
         self._scoring[run].add(scoring)

@@ -11,6 +11,7 @@ from statistics import fmean, median
 from typing import Any, Protocol, Self
 
 from ..core.errors import BadInput
+from ..runtime.progress import duration
 from ..runtime.tensorboard import EventFile
 from .judge import Judge, Session, Tally
 from .prompt import Dialogue, prompt_version
@@ -19,7 +20,7 @@ EVENTS = Path("logs/scoring")
 NAME = "scoring_monitor.json"
 EVERY_S, MINUTE_S = 2.0, 60.0
 FORECAST_REPLIES = 200
-"""A forecast goes by this many of the newest replies in the cache."""
+"""Number of newest replies in the cache that a forecast is based on."""
 
 
 class HasConcurrency(Protocol):
@@ -176,11 +177,11 @@ def forecast(session: Session, dialogues: int, at_once: int) -> str:
     calls, most = dialogues * votes.k, dialogues * votes.k_max
     usd, usd_most = (provider.cost(round(n * tokens_in), round(n * tokens_out)) for n in (calls, most))
     money = "cost not known" if usd is None else f"about {_usd(usd)} ({_usd(usd_most or 0)} at most)"
-    duration = "time not known"
+    took = "time not known"
     if seconds is not None:
-        duration = f"about {_duration(calls * seconds)} ({_duration(most * seconds)} at most)"
+        took = f"about {duration(calls * seconds)} ({duration(most * seconds)} at most)"
     return (
-        f"{dialogues:,} dialogues, {calls:,} calls ({most:,} at most), {money}, {duration}; by the newest"
+        f"{dialogues:,} dialogues, {calls:,} calls ({most:,} at most), {money}, {took}; by the newest"
         f" {len(replies)} calls"
     )
 
@@ -198,13 +199,3 @@ async def score_once(judge: Judge, dialogue: Dialogue) -> None:
 
 def _usd(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 0.01 or not amount else f"${amount:.4f}"
-
-
-def _duration(seconds: float) -> str:
-    """
-    >>> _duration(12), _duration(90), _duration(9000)
-    ('12 s', '2 min', '2.5 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

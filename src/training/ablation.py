@@ -145,7 +145,7 @@ def _run(folders: Sequence[Path], environment: Mapping[str, str]) -> list[int]:
 
 
 def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:
-    """Another config, base or pool gets another folder, so that what is stored there is always of this very run."""
+    """Folder of one side. Another config, base or pool gets another folder, so its content belongs to this run."""
     files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable_list])]
     base = Path(config.base_model)
     known = [model_sha256(base)] if base.is_dir() else []

@@ -1,4 +1,4 @@
-"""The forecast of a run: memory by part, slots and pack size that fit the device, seconds per step, disk.
+"""The forecast of a run: memory by part, slots and pack size that fit, seconds per step, disk, cost of the judge.
 
     memory = weights + trained weights with Adam and gradient + reference + rollout copy + key-value cache
              + the larger of rollout and update (activations, logits, hidden states of the critic)
@@ -11,6 +11,7 @@ prints the forecast, and so does every run.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -26,6 +27,7 @@ from askgate_env.env import Env
 from askgate_env.types import Sample
 
 from ..agents.render import Renderer
+from ..config.profile import Profile, scoring_of
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
@@ -33,6 +35,8 @@ from ..data.collate import demo_tokens
 from ..engines.distributed import ranks
 from ..engines.packed import LOGITS_AT_ONCE
 from ..runtime.device import GB
+from ..runtime.progress import duration
+from ..scoring.providers import settings_for
 
 SAMPLES = 64
 """Samples of a pool whose demonstrations say how long episodes are."""
@@ -227,7 +231,7 @@ class EpisodeTokens:
 
     @classmethod
     def of_pool(cls, pool: Path, renderer: Renderer) -> EpisodeTokens:
-        """By the demonstrations of the first samples of a pool; the usual ones where it has none."""
+        """Means over the demonstrations of the first samples of a pool; estimates where it has none."""
         demos = []
         for sample in islice(read_records(pool, Sample), SAMPLES):
             system = Env(sample, len(sample.dialogue), TOOLS).system()
@@ -343,12 +347,28 @@ def forecast_run(
     )
 
 
-def duration(seconds: float) -> str:
-    """
-    >>> duration(0.25), duration(75), duration(5400), duration(400_000)
-    ('0.2 s', '75.0 s', '1.5 h', '4.6 days')
-    """
-    for unit, size in (("days", 86_400), ("h", 3600)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:,.1f} {unit}"
-    return f"{seconds / 60:.0f} min" if seconds >= 300 else f"{seconds:.1f} s"
+def judge_calls(profile: Profile) -> dict[str, int]:
+    """Dialogues that the judge scores, by stage; training has a forecast of its own."""
+    sizes = profile.sizes
+    return {
+        "probe": sizes.probe,
+        "score": sizes.scored,
+        "calibration": sizes.calibration_live,
+        "shadow": sizes.live,
+        "round1 and round2": 2 * sizes.fresh,
+    }
+
+
+def priced(dialogues: int, environment: Mapping[str, str], profile: Profile) -> str:
+    """Dialogues, calls and cost in words, by the estimated tokens of a call (`costs.yaml`) and the prices of the judge.
+    The cost is left out where no judge is chosen or its prices are not known."""
+    votes, tokens = scoring_of(profile).votes, costs()["judge"]
+    calls, most = dialogues * votes.k, dialogues * votes.k_max
+    told = f"{dialogues:,} dialogues, {calls:,} calls ({most:,} at most)"
+    try:
+        provider = settings_for({**environment, "SCORER_API_KEY": "not-read"}, scoring_of(profile)).provider
+    except BadInput:
+        return told
+    usd, usd_most = (provider.cost(n * tokens["tokens_in"], n * tokens["tokens_out"]) for n in (calls, most))
+    money = f"about ${usd:,.2f} (${usd_most:,.2f} at most)" if usd is not None else "cost not known"
+    return f"{told}, {money} by {provider.name}"

@@ -125,7 +125,7 @@ def fitted_memory(
     shape = Shape.of(AutoConfig.from_pretrained(model))
     memory = fit(config, shape, device, dtype, targets, memory_gb(device) * GB)
     if device.type == "cpu":
-        # Memory of other programs may be given back there, and a resumed run shall have the same packs.
+        # Other programs may free memory later, and a resumed run must have the same packs.
         memory = forecast_memory(config, shape, device, dtype, targets)
     return memory
 
@@ -158,8 +158,8 @@ def plan(config: TrainConfig) -> Forecast:
 
 
 def _require_disk_space(config: TrainConfig, weights: int) -> float:
-    """Bytes that the run will write. A checkpoint holds weights and two Adam moments in fp32: six times a file in 16
-    bits. Adapters are small."""
+    """Returns the bytes that the run will write; refuses a disk without room for them. A checkpoint has weights and two
+    Adam moments in fp32: six times a file in 16 bits. Adapters are small."""
     one = 6 * weights if config.finetune.method == "full" else weights // 10
     copies = config.checkpoint.keep + 2
     need = LEAST_FREE + copies * one * len(config.seeds)

@@ -94,7 +94,7 @@ def rated_episodes(
     job = ScoringJob(out, scores_file, live_n, seed)
     scoring = scoring_for(load_train_config(config, overrides), config)
     scores = _judge_scores(recorded, job, scoring, provider, reporter)
-    # An episode of this sample that came back without a score is missing, not one that the judge was never sent.
+    # Only an episode that the judge was sent can lack a score.
     judged = {one.id for one in choose(recorded, live_n, seed)} if scores is not None else None
     with atomic_write(scored) as file:
         write_records(file, rate(recorded, samples, scores, judged))

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
-from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest, newest_first
+from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointFolder, find_latest, newest_first
 from ..config.loader import config_fingerprint, read_yaml, source_files
 from ..config.schema import Section
 from ..config.train_config import TrainConfig
 from ..core.defaults import CODE, RESUME
 from ..core.errors import BadInput
 from ..core.files import code_sha256, digests_read, json_bytes, sha256_file, sha256_read, shipped, write_json
-from ..core.paths import EFFECTIVE_CONFIG, RUNS, all_runs, final_models, run_of, seed_folder
+from ..core.paths import EFFECTIVE_CONFIG, GATED_CHECKPOINTS, RUNS, all_runs, final_models, run_of, seed_folder
 from ..core.user_class import own_class_digests
 from ..gates.admission import Admission
 from ..gates.manifest import Manifest
@@ -105,8 +105,8 @@ def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_n
     """Whether this gated run is the one that is starting. A run that has ended with this very ticket resumes too, and
     only reports again.
 
-    True too where no checkpoint of the newest run is undamaged: opening them names the damage. Raises if somebody
-    stopped the run.
+    Also True if every checkpoint of the newest run is damaged: opening them names the damage. Raises if the run was
+    stopped.
     """
     if not is_newest and not _claims_to_be(run, config, admission.stands_on, admission):
         return False
@@ -128,9 +128,29 @@ def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_n
     return True
 
 
+def require_gated_folder(folder: Path) -> None:
+    """Accepts `checkpoints/rc1/latest`, a seed's `latest`, or the folder that contains it. Each seed resumes from its
+    newest checkpoint, so no single step can be named."""
+    root = GATED_CHECKPOINTS
+    inside = folder.absolute().is_relative_to(root.absolute()) and folder.resolve().is_relative_to(root.resolve())
+    parent = folder.parent if folder.name == LATEST else folder
+    # The link may be missing: several seeds have one each, some drives have no links, or only the mirror is left.
+    if not folder.exists() and folder.name != LATEST:
+        what = "there is no checkpoint here"
+    elif not inside:
+        what = f"a gated run resumes from checkpoints in {root}"
+    elif parent.resolve() not in [one.resolve() for one in (root, *root.glob("seed_*"))]:
+        what = "a run resumes from its newest checkpoint, and no other can be named"
+    else:
+        return
+    raise BadInput(
+        what, where=f"--resume-from {folder}", remedy=f"give {root / LATEST}, or start without --resume-from"
+    )
+
+
 def require_same_run(start: Checkpoint | Seal, ready: Ready) -> None:
-    """Refuses a checkpoint of another config, of an ungated run as a gated one or the other way round, or without a
-    step left."""
+    """Refuses a checkpoint of another config, of a gated run where this one is not gated or the reverse, and one
+    without a step left."""
     _refuse_changed_settings(start.marks, ready)
     if bool(start.marks.get(GATED)) != (ready.admission is not None):
         raise BadInput(
@@ -190,7 +210,7 @@ def source_hashes(ready: Ready) -> dict[str, str]:
 def require_same_sources(
     now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool, earlier_code: Sequence[str] = ()
 ) -> None:
-    """Refuses other files than those that the run began with; `earlier_code`: code that the ticket stands for too."""
+    """Refuses files that are not those the run began with. `earlier_code`: older code that the ticket covers too."""
     if then and (UNSTABLE in now) != (UNSTABLE in then):
         what = "the run began without this file" if UNSTABLE in now else "the file that the run began with is missing"
         raise BadInput(what, where=f"{path}: {UNSTABLE}", remedy=_RESTORE)
@@ -219,7 +239,7 @@ def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
 
 
 def require_read_as_sealed(checkpoint: Checkpoint) -> None:
-    """Refuses a checkpoint of which other files were loaded than those that were verified."""
+    """Refuses a checkpoint whose files changed between their verification and their use."""
     for name, entry in checkpoint.files.items():
         if digests_read(checkpoint.path / name) - {entry.sha256}:
             what = f"{name} changed between the check and the use"

@@ -4,7 +4,8 @@
     askgate train --config configs/train_local.yaml                # local: `run`
 
 The loop over steps is the engine's (`engines/pure_pt.py`); everything around a step is a callback. An error after
-the preflight leaves a report in `reports/`. Under torchrun all of this is rank 0's; the other ranks only `follow`.
+the preflight leaves a report in `reports/`. Under torchrun only rank 0 does all of this; the other ranks follow it
+(`engine.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -28,20 +29,18 @@ from ..callbacks.logging import Logging, ProgressBar, Trackers
 from ..callbacks.reward_hacking_watch import Watch
 from ..checkpoint.seal import MANIFEST as SEAL
 from ..checkpoint.seal import Seal, final_seals
-from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
-from ..config.loader import naming_keys, write_effective
-from ..config.train_config import RolloutLimits, TrainConfig
+from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointStore
+from ..config.loader import write_effective
+from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.api import Callback, Engine, StepResult, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file, sweep
-from ..data.pool.meta import read_meta
 from ..engines.base import machine
-from ..engines.distributed import END, leave, ranks
-from ..engines.job import LiveJudge, TrainJob, WarmStart
+from ..engines.distributed import leave, ranks
+from ..engines.job import TrainJob
 from ..engines.models import load_policy, load_trained
-from ..engines.sft import SftPlan
 from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
 from ..gates.admission import Admission, admit
@@ -49,22 +48,19 @@ from ..gates.manifest import Manifest
 from ..gates.ticket import ROUND1, TICKET, read_round
 from ..gates.trial import require_trial
 from ..gates.verify import measure_again
-from ..reward.configured import make_reward
 from ..reward.live_share import LiveShare, RunJudge
-from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
-from ..runtime.logs import StepLog, logging_to, write_error_report
+from ..runtime.logs import ConsoleLog, StepLog, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
 from . import resume as resumption
-from .components import make_callbacks, make_strategy, open_judge, unstable_weights
+from .components import make_callbacks, make_strategy, open_judge
 from .data import held_out
+from .engine import make_engine
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, TIME_CONTROL_FILE, write_results
-from .sampler import open_sampler
-from .sft_control import control, demonstrations, tokens_seen
+from .sft_control import control, tokens_seen
 
-STEP_LINES = "callbacks.logging"
 TARGETS = "lora_targets"
 """Mark of a checkpoint: the layers that have an adapter."""
 
@@ -81,7 +77,7 @@ def run_gated(
     """A run behind the gates. The ticket is checked and every gate measured again; no option skips that."""
     admission = admit(path, overrides)
     if resume_from is not None:
-        require_gated_folder(resume_from)
+        resumption.require_gated_folder(resume_from)
     measure_again([read_round(ROUND1), read_round(TICKET)], log.info)
     return run(path, resume_from is not None, admission, overrides, reporter, warm_start_only)
 
@@ -116,7 +112,7 @@ def run(
             sweep(folder / written)
         try:
             with (
-                logging_to(folder / paths.TRAIN_LOG, _ConsoleLog(console)),
+                logging_to(folder / paths.TRAIN_LOG, ConsoleLog(console)),
                 _reporting(ready, folder),
                 explain_disk_errors(paths.LOGS, only_full=True),
             ):
@@ -134,27 +130,6 @@ def run(
                 shutil.rmtree(folder, ignore_errors=True)  # refused before it began
     finally:
         os.close(lock)
-
-
-def follow() -> None:
-    """On other ranks than 0: repeats what rank 0 announces until its run is over, on an engine of its own."""
-    logging.disable(logging.WARNING)  # rank 0 logs the same
-    engine: Any = None
-    ready: Ready | None = None
-    while True:
-        match ranks().announced():
-            case "open", (path, admission, overrides, forecast):
-                ready = replace(preflight(path, admission, overrides), forecast=forecast)
-            case "make_engine", (seed, targets):
-                assert ready is not None
-                engine = None  # frees the one of the seed before
-                engine, _ = _make_engine(ready, seed, targets)
-                if ready.admission:  # on another node these are other files
-                    resumption.require_admitted_sources(resumption.source_hashes(ready), ready)
-            case call, _ if call == END:
-                return leave()
-            case call, arguments:
-                getattr(engine, call)(*arguments)
 
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_start_only: bool) -> TrialReport | None:
@@ -215,62 +190,10 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
         folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
         judge = LiveShare(room, config.reward.live_share, seed, make_strategy(config).group_size, folder)
     ranks().announce("make_engine", seed, targets)
-    engine, job = _make_engine(ready, seed, targets, judge, last_good)
+    engine, job = make_engine(ready, seed, targets, judge, last_good)
     sources = resumption.source_hashes(ready)
     resumption.require_admitted_sources(sources, ready)
     return _SeedRun(engine, job, sources, stores, rolled_back_to)
-
-
-def _make_engine(
-    ready: Ready,
-    seed: int,
-    targets: tuple[str, ...],
-    judge: LiveJudge | None = None,
-    last_good: Callable[[int], Path | None] = lambda before: None,
-) -> tuple[Engine, TrainJob]:
-    """The engine of a seed, and its job. On other ranks than 0 without judge and checkpoints."""
-    config = ready.config
-    with naming_keys(ready.path, config):
-        weights = unstable_weights(config)
-        limits, optimizer = config.rollout_limits(read_meta(config.seed_pool).tools), config.optimizer
-        if ready.forecast:
-            memory = ready.forecast.memory
-            limits = limits.model_copy(update={"slots": memory.slots})
-            optimizer = optimizer.model_copy(update={"pack_tokens": memory.pack_tokens})
-        job = TrainJob(
-            model=ready.model,
-            renderer=ready.renderer,
-            strategy=make_strategy(config),
-            sampler=open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=weights),
-            reward=make_reward(config),
-            seed=seed,
-            max_steps=config.steps,
-            batch_size=config.batch_size,
-            device=ready.device,
-            dtype=ready.dtype,
-            lr=config.lr,
-            rollout=limits,
-            optimizer=optimizer,
-            finetune=config.finetune,
-            lora_targets=targets,
-            kl_alert=config.kl_alert,
-            judge=judge,
-            warm_start=_warm_start(ready, seed, limits),
-            last_good=last_good,
-        )
-        prepare_device(ready.device)
-        engine = ready.engine(job)
-        if config.eval.control:
-            tokens_seen(engine)
-    return engine, job
-
-
-def _warm_start(ready: Ready, seed: int, limits: RolloutLimits) -> WarmStart | None:
-    warm, pool, renderer = ready.config.warm_start, ready.config.seed_pool, ready.renderer
-    if warm is None:
-        return None
-    plan = SftPlan(warm.tokens, warm.lr, warm.batch_tokens, seed)
-    return WarmStart(warm.steps, plan, lambda: demonstrations(pool, renderer, limits))
 
 
 def _run_seed(
@@ -409,7 +332,7 @@ class WarmStartDone(Stop):
 
 
 class _EndOfWarmStart(Callback):
-    """The last callback of such a run: everything else is done with the step, its checkpoint too."""
+    """The last callback of such a run: when it is called, the step is logged and its checkpoint saved."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -463,44 +386,12 @@ def _copy_ticket(folder: Path) -> None:
             file.write(TICKET.read_bytes())
 
 
-def require_gated_folder(folder: Path) -> None:
-    """Accepts `checkpoints/rc1/latest`, a seed's `latest`, or the folder that contains it. Each seed resumes from its
-    newest checkpoint, so no single step can be named."""
-    root = paths.GATED_CHECKPOINTS
-    inside = folder.absolute().is_relative_to(root.absolute()) and folder.resolve().is_relative_to(root.resolve())
-    parent = folder.parent if folder.name == LATEST else folder
-    # The link may be missing: several seeds have one each, some drives have no links, or only the mirror is left.
-    if not folder.exists() and folder.name != LATEST:
-        what = "there is no checkpoint here"
-    elif not inside:
-        what = f"a gated run resumes from checkpoints in {root}"
-    elif parent.resolve() not in [one.resolve() for one in (root, *root.glob("seed_*"))]:
-        what = "a run resumes from its newest checkpoint, and no other can be named"
-    else:
-        return
-    raise BadInput(
-        what, where=f"--resume-from {folder}", remedy=f"give {root / LATEST}, or start without --resume-from"
-    )
-
-
 def record_outputs(run: Path, report: Path) -> None:
     """Records in the manifest what a gated run left: seals of the final models, evaluations, curves, training episodes,
-    and its report. A run that was killed before it is started again, and only reports and records."""
+    and its report. If the run is killed before this, the next start only reports and records."""
     evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
     logs = [run / name for name in (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES) if (run / name).exists()]
     Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, *logs, report])
-
-
-class _ConsoleLog(logging.Handler):
-    """The log on standard error; on a terminal without the line of each step, which the progress bar shows there."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__()
-        self.console = console
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if not (self.console.is_terminal and record.levelno == logging.INFO and record.name.endswith(STEP_LINES)):
-            self.console.print(self.format(record))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import yaml
 from msgspec import Struct
 
 from ..core.errors import BadInput
@@ -170,8 +171,6 @@ def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) ->
 
 def effective_config(run: Path) -> dict[str, Any]:
     """Every setting of a run as it took effect; empty where its file is missing or cannot be read."""
-    import yaml
-
     try:
         read = yaml.safe_load((run / EFFECTIVE_CONFIG).read_bytes())
     except (OSError, yaml.YAMLError):

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import torch
 import yaml
+from transformers import AutoConfig
 
 from ..config.train_config import TARGETS, TrainConfig
 from ..core.defaults import SEED
@@ -55,8 +56,6 @@ class RunPlan:
 
 def make_plan(model: str, data: OwnData) -> RunPlan:
     """Chooses the method for a model on this machine. Refuses a model that does not fit with any."""
-    from transformers import AutoConfig
-
     folder = find_model(model)
     try:
         config = AutoConfig.from_pretrained(folder)
@@ -110,7 +109,7 @@ def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
         "seed_pool": data.seed_pool.as_posix(),
         "shadow_set": data.shadow_set.as_posix(),
         "datasets": data.shares,
-        # A file of one's own has the difficulties that it has.
+        # The samples of a user's file have no difficulty levels to balance.
         "priority_sampling": {"enable": False},
         "warm_start": {"steps": 4, "tokens": max(SFT_TOKENS[0], min(SFT_TOKENS[1], data.characters))},
         "steps": STEPS,

@@ -23,6 +23,7 @@ from src.engines.models import load_policy
 from src.gates.admission import Admission
 from src.gates.checks.reward import weights_findings
 from src.gates.rounds import refuse_changed
+from src.training import engine as making
 from src.training import preflight as preparing
 from src.training import run as running
 from src.training.preflight import preflight
@@ -136,8 +137,8 @@ def test_base_weights_exchanged_for_the_read_are_not_loaded(place: Path, monkeyp
 @pytest.mark.parametrize(
     ("module", "function", "file", "forge"),
     [
-        (running, "make_reward", "weights.json", lambda data: FORGED.encode()),
-        (running, "make_reward", "weights.json", lambda data: data),
+        (making, "make_reward", "weights.json", lambda data: FORGED.encode()),
+        (making, "make_reward", "weights.json", lambda data: data),
         (preparing, "load_train_config", "own.yaml", lambda data: data.replace(b"lr: 0.001", b"lr: 0.002")),
         (preparing, "open_renderer", "model/tokenizer.json", lambda data: data + b" "),
     ],

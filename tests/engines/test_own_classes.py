@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from src.core.api import Engine, StepResult
 from src.core.errors import BadInput
 from src.strategies.ppo import PPO
 from src.training.components import load_engine, load_strategy
-from tests.engines.toy import make_job
+from tests.engines.toy import StepRecorder, make_job
 
 OWN_STRATEGY = '''
 class Reinforce:
@@ -60,20 +59,6 @@ class Demonstrations:
 '''
 
 
-class RecordingCallback:
-    """A callback that records its calls."""
-
-    def __init__(self) -> None:
-        self.results: list[StepResult] = []
-
-    def on_start(self, engine: Engine) -> None: ...
-
-    def on_step(self, engine: Engine, result: StepResult) -> None:
-        self.results.append(result)
-
-    def on_end(self, engine: Engine) -> None: ...
-
-
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "their_strategy.py").write_text(OWN_STRATEGY)
@@ -85,7 +70,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_users_strategy_learns_on_our_engine(taught: Path) -> None:
     strategy = load_strategy("their_strategy:Reinforce", {})
     job = make_job(taught, strategy, steps=25, batch=96, lr=5e-3)
-    keep = RecordingCallback()
+    keep = StepRecorder()
     load_engine("pure_pt", "their_strategy:Reinforce")(job).fit([keep])
     rewards = [result.metrics["reward"] for result in keep.results]
     assert [result.step for result in keep.results] == list(range(1, 26))
@@ -94,7 +79,7 @@ def test_a_users_strategy_learns_on_our_engine(taught: Path) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_a_users_engine_runs_the_job(taught: Path) -> None:
-    keep = RecordingCallback()
+    keep = StepRecorder()
     load_engine("their_engine:Demonstrations", "ppo")(make_job(taught, PPO(), steps=2, batch=24)).fit([keep])
     assert [result.metrics["reward"] for result in keep.results] == [1.0, 1.0]
 

@@ -17,8 +17,9 @@ from src.config.train_config import OptimizerSection
 from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
 from src.engines.base import StepTimer, lr_scale
+from src.engines.collect import collect, early_rewards
 from src.engines.packed import pack
-from src.engines.pure_pt import PurePT, collect, early_rewards, logp_gap, split_minibatches
+from src.engines.pure_pt import PurePT, logp_gap, split_minibatches
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.engines.toy import fingerprint, make_job

@@ -25,7 +25,7 @@ from src.strategies.grpo import GRPO
 from src.training.components import load_engine
 from tests.agents.small_tokenizer import small_tokenizer
 from tests.data.build_samples import built, small_plan
-from tests.engines.toy import ToySampler, fingerprint, make_job, renderer_of
+from tests.engines.toy import StepRecorder, ToySampler, fingerprint, make_job, renderer_of
 
 pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
 
@@ -35,18 +35,6 @@ BOTH = pytest.mark.parametrize(
     "strategy", [lambda: GRPO(group_size=4, kl_coef=0.3), lambda: DPO(group_size=4)], ids=["grpo", "dpo"]
 )
 Make = Callable[[], Strategy]
-
-
-class StepRecorder:
-    def __init__(self) -> None:
-        self.results: list[StepResult] = []
-
-    def on_start(self, engine: Engine) -> None: ...
-
-    def on_step(self, engine: Engine, result: StepResult) -> None:
-        self.results.append(result)
-
-    def on_end(self, engine: Engine) -> None: ...
 
 
 def trained(engine: Any) -> list[StepResult]:

@@ -24,7 +24,7 @@ from askgate_env.reward import TrainingReward
 from askgate_env.types import Episode, Hidden, Provenance, Sample, Turn
 from src.agents.render import MARKS, PAD, TagRenderer
 from src.config.train_config import OptimizerSection, RolloutLimits
-from src.core.api import Strategy
+from src.core.api import Engine, StepResult, Strategy
 from src.engines.job import Drawn, TrainJob
 from src.engines.sft import Demo, SftPlan, fine_tune
 
@@ -166,3 +166,17 @@ def fingerprint(module: torch.nn.Module) -> str:
     for name, weight in sorted(module.state_dict().items()):
         digest.update(name.encode() + weight.detach().cpu().float().numpy().tobytes())
     return digest.hexdigest()
+
+
+class StepRecorder:
+    """A callback that records the results of all steps."""
+
+    def __init__(self) -> None:
+        self.results: list[StepResult] = []
+
+    def on_start(self, engine: Engine) -> None: ...
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        self.results.append(result)
+
+    def on_end(self, engine: Engine) -> None: ...

@@ -6,8 +6,8 @@ import re
 from random import Random
 
 from askgate_env.actions import say
-from askgate_env.env import Env
 from askgate_env.types import Episode, Level, Sample, Turn
+from tests.reward import dialogues
 
 MAX_TURNS = 6
 """As in the configs of the tests."""
@@ -31,14 +31,7 @@ def act(sample: Sample, random: Random, level: Level | None = None) -> Episode:
 
 
 def run_episode(sample: Sample, said: list[str], random: Random, level: Level | None = None) -> Episode:
-    env = Env(sample, MAX_TURNS)
-    for text in said:
-        env.step(text)
-        if env.end:
-            break
-    else:
-        env.finish("length")
-    return env.episode(seed=random.randrange(1000), level=level)
+    return dialogues.run_episode(sample, said, MAX_TURNS, random.randrange(1000), level)
 
 
 def ask_first(sample: Sample, random: Random, needless: float, asks: int = 1) -> Episode:

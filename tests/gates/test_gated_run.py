@@ -21,7 +21,7 @@ from src.core.model_files import model_sha256
 from src.core.paths import all_runs, evaluations, run_of
 from src.gates.admission import Admission
 from src.gates.manifest import MANIFEST, Manifest, newest_evaluation
-from src.training.run import require_gated_folder
+from src.training.resume import require_gated_folder
 from src.training.run import run as train
 from tests.training.tiny_run import make_model_and_data, write_config
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from askgate_env.actions import say
 from askgate_env.env import Env
 from askgate_env.episode_view import EpisodeView, view_episode
-from askgate_env.types import Article, Episode, Hidden, Lang, Sample, Task
+from askgate_env.types import Article, Episode, Hidden, Lang, Level, Sample, Task
 from tests.data.samples import make_sample
 
 LUND = Article("Lund", ("Lund lies on the river Arve.", "Lund was founded in 1246.", "Ada Berg was born in Lund."))
@@ -25,7 +25,9 @@ WHICH = Hidden(
 )
 
 
-def run_episode(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Episode:
+def run_episode(
+    sample: Sample, said: Sequence[str], max_turns: int = 6, seed: int = 7, level: Level | None = None
+) -> Episode:
     """The episode of a policy that says these turns; it runs out of tokens if it has no more turns."""
     env = Env(sample, max_turns)
     for text in said:
@@ -34,7 +36,7 @@ def run_episode(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Epis
             break
     else:
         env.finish("length")
-    return env.episode(seed=7)
+    return env.episode(seed, level)
 
 
 def demonstration_episode(sample: Sample) -> Episode:

@@ -16,8 +16,17 @@ from src.config.train_config import TARGETS, RolloutLimits, TrainConfig
 from src.core.errors import BadInput
 from src.runtime.device import GB
 from src.training.components import open_renderer
-from src.training.forecast import EpisodeTokens, Forecast, Memory, Shape, Speed, fit, forecast_memory, forecast_run
-from src.training.judge_cost import priced
+from src.training.forecast import (
+    EpisodeTokens,
+    Forecast,
+    Memory,
+    Shape,
+    Speed,
+    fit,
+    forecast_memory,
+    forecast_run,
+    priced,
+)
 from src.training.sft_control import demonstrations
 from tests.training.tiny_run import make_model_and_data
 

@@ -1,0 +1,218 @@
+"""The episodes of a training step: draw samples, roll out, reward, and lay all policy tokens end to end.
+
+Every engine learns from the same batches. All randomness comes from the seed and the number of the step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from askgate_env.reward import TrainingReward
+from askgate_env.types import Episode
+
+from ..agents.render import Renderer
+from ..agents.trajectory import Job, Trajectory
+from ..core.api import Batch, TokenTrace
+from ..core.errors import BadInput
+from ..rollout.scheduler import generate
+from ..scoring.llm_user import open_user
+from .base import Collected, StepTimer
+from .distributed import ALONE, Ranks
+from .job import TrainJob
+from .models import Critic, Frozen
+from .packed import hidden_before, pack, score_tokens
+
+TRACED_EPISODES = 4
+"""Episodes of a step whose tokens the board shows; in grouped strategies they are of the same sample."""
+MOST_TOKENS = 4096
+"""Policy tokens of an episode that are traced."""
+DIGITS = 4
+
+
+def collect(
+    job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Critic | None = None, ranks: Ranks = ALONE
+) -> Collected:
+    """Samples prompts, rolls out `batch_size` episodes and rewards them. Episodes of a sample are adjacent rows.
+
+    With several ranks, each rolls out its own rows and receives those of the others. Hidden states are not exchanged.
+    """
+    group_size = job.strategy.group_size
+    with timer.part("draw"):
+        drawn = [each for each in job.sampler.draw(step, job.batch_size // group_size) for _ in range(group_size)]
+    generator = torch.Generator(job.device).manual_seed(random_seed(job.seed, step, "rollout"))
+    jobs = [
+        Job(each.sample, each.level, random_seed(job.seed, step, f"episode {row}"), row // group_size)
+        for row, each in enumerate(drawn)
+    ]
+    with timer.part("rollout"):
+        own = generate(
+            policy,
+            job.renderer,
+            jobs,
+            job.rollout,
+            device=job.device,
+            generator=generator,
+            dtype=None if job.dtype == torch.float32 else job.dtype,
+            keep_hidden=critic is not None,
+            only=ranks.own(range(len(jobs))),
+            user=open_user(job.rollout.user),
+        )
+    with timer.part("gather"):
+        # Without their hidden states: those are not exchanged, and a second copy would take memory in the update.
+        trajectories = ranks.gather([replace(one, hidden_NH=None) for one in own])
+    with timer.part("reward"):
+        episodes_played = [one.episode for one in trajectories]
+        judged = ranks.from_first(lambda: job.judge(step, episodes_played) if job.judge else {})
+        episodes = [
+            msgspec.structs.replace(
+                one.episode,
+                reward=job.reward(one.episode, each.sample, judged[row].scores if row in judged else None),
+                live=row in judged,
+            )
+            for row, (one, each) in enumerate(zip(trajectories, drawn, strict=True))
+        ]
+    weights = [each.weight * (judged[row].weight if row in judged else 1.0) for row, each in enumerate(drawn)]
+    batch = make_batch(trajectories, episodes, weights, group_size, job.device)
+    if isinstance(job.reward, TrainingReward):  # any other reward arrives with the last token
+        early = early_rewards(trajectories, [job.reward.by_turn(one) for one in episodes])
+        batch = replace(batch, early_N=torch.from_numpy(early).to(job.device))
+    if not batch.logp_N.numel():
+        raise BadInput(
+            "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
+        )
+    if critic is None:
+        return Collected(trajectories, episodes, batch)
+    hidden_NH = rollout_hidden(policy, own, job)
+    with torch.no_grad():
+        value_N = ranks.spread(critic(hidden_NH), batch.episode_N)
+    return Collected(trajectories, episodes, replace(batch, value_N=value_N), hidden_NH)
+
+
+@torch.no_grad()
+def rollout_hidden(policy: Any, trajectories: Sequence[Trajectory], job: TrainJob) -> Tensor:
+    """The hidden state before each policy token: kept by the rollout, or computed here if vLLM rolled out."""
+    if job.rollout.backend != "vllm":
+        hidden = [one.hidden_NH for one in trajectories if one.hidden_NH is not None]
+        # A rank may have no episode with a policy token.
+        return torch.cat(hidden or [torch.zeros(0, policy.config.hidden_size, device=job.device)])
+    half = job.dtype if job.dtype != torch.float32 else None
+    with torch.autocast(job.device.type, half, enabled=half is not None):
+        streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
+        return torch.cat([hidden_before(policy, stream) for stream in streams])
+
+
+def make_batch(
+    trajectories: Sequence[Trajectory],
+    episodes: Sequence[Episode],
+    weights: Sequence[float],
+    group_size: int,
+    device: torch.device,
+) -> Batch:
+    """The policy tokens of all episodes end to end, as `strategies` expects them."""
+    counts = [int(one.policy.sum()) for one in trajectories]
+    logp = np.concatenate([one.logp[one.policy] for one in trajectories])
+    rows = np.arange(len(episodes))
+    return Batch(
+        logp_N=torch.from_numpy(logp).to(device),
+        episode_N=torch.from_numpy(np.repeat(rows, counts)).to(device),
+        reward_E=torch.tensor([sum(one.reward.values()) for one in episodes], device=device),
+        group_E=torch.from_numpy(rows // group_size).to(device),
+        weight_E=torch.tensor([*weights], dtype=torch.float32, device=device),
+        turn_N=torch.from_numpy(_turns(trajectories)).to(device),
+    )
+
+
+def _turns(trajectories: Sequence[Trajectory]) -> NDArray[np.int64]:
+    """Number of the turn of each policy token. A turn is a run of policy tokens without a reply between them."""
+    starts = [np.diff(one.policy.astype(np.int8), prepend=0) == 1 for one in trajectories]
+    return np.cumsum(np.concatenate([start[one.policy] for start, one in zip(starts, trajectories, strict=True)]))
+
+
+def early_rewards(trajectories: Sequence[Trajectory], by_turn: Sequence[Sequence[float]]) -> NDArray[np.float32]:
+    """Rewards of turns, each on the last policy token of its turn; 0 on all other tokens. An episode whose turns cannot
+    be told apart, because a thought was closed in the middle of one, gets everything at its end."""
+    early = []
+    for one, rewards in zip(trajectories, by_turn, strict=True):
+        ends = np.flatnonzero((np.diff(one.policy.astype(np.int8), append=0) == -1)[one.policy])
+        values = np.zeros(int(one.policy.sum()), dtype=np.float32)
+        if len(ends) == len(rewards):
+            values[ends] = rewards
+        early.append(values)
+    return np.concatenate(early)
+
+
+@torch.no_grad()
+def reference_logprobs(frozen: Frozen, trajectories: Sequence[Trajectory], job: TrainJob) -> Tensor:
+    """Log-probabilities of all policy tokens under the frozen base."""
+    streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
+    with frozen() as base:
+        scored = [
+            score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature, "none") for one in streams
+        ]
+    return torch.cat([logp_N for logp_N, _ in scored])
+
+
+def episode_metrics(collected: Collected) -> dict[str, float]:
+    """Means over the episodes of a batch. A metric about a kind of episode that the batch lacks is left out."""
+    episodes = collected.episodes
+    metrics = {"reward": fmean(sum(one.reward.values()) for one in episodes)}
+    for term in sorted({term for one in episodes for term in one.reward}):
+        metrics[f"reward/{term}"] = fmean(one.reward.get(term, 0.0) for one in episodes)
+    if live := sum(one.live for one in episodes):
+        metrics["live_share"] = live / len(episodes)
+    metrics["success"] = fmean(one.success for one in episodes)
+    metrics["turns"] = fmean(one.policy_turns for one in episodes)
+    metrics["tokens"] = fmean(len(one.tokens) for one in collected.trajectories)
+    metrics["policy_tokens"] = fmean(int(one.policy.sum()) for one in collected.trajectories)
+    turns = max(1, sum(one.policy_turns for one in episodes))
+    metrics["cut_turn_share"] = sum(one.cut_turns for one in collected.trajectories) / turns
+    metrics["cut_thought_share"] = sum(one.cut_thoughts for one in collected.trajectories) / turns
+    metrics["cut_share"] = fmean(one.end == "length" for one in episodes)
+    if needed := [one.need_ask_success for one in episodes if one.needs_clarification]:
+        metrics["need_ask_success"] = fmean(needed)
+    if complete := [one.asks > 0 for one in episodes if not one.needs_clarification]:
+        metrics["overclar_rate"] = fmean(complete)
+    return metrics
+
+
+def token_traces(trajectories: Sequence[Trajectory], batch: Batch, renderer: Renderer) -> list[TokenTrace]:
+    """Figures of each policy token of the first episodes, for the token view of the board: a few kilobytes
+    per step, and no extra pass through the model, because the update needs the same figures."""
+    found = []
+    for line, one in enumerate(trajectories[:TRACED_EPISODES]):
+        rows = (batch.episode_N == line).nonzero()[:MOST_TOKENS, 0]
+        if not len(rows):
+            continue
+        turns = batch.turn_N[rows] if batch.turn_N is not None else torch.zeros_like(rows)
+        ids = one.tokens[one.policy][: len(rows)].tolist()
+        found.append(
+            TokenTrace(
+                line=line,
+                turns=(turns - turns[0]).tolist(),
+                text=renderer.tokenizer.batch_decode([[token] for token in ids], clean_up_tokenization_spaces=False),
+                logp=_rounded(batch.logp_N[rows]),
+                kl=[] if batch.ref_logp_N is None else _rounded(batch.logp_N[rows] - batch.ref_logp_N[rows]),
+                value=[] if batch.value_N is None else _rounded(batch.value_N[rows]),
+            )
+        )
+    return found
+
+
+def _rounded(values_N: Tensor) -> list[float]:
+    return [round(value, DIGITS) for value in values_N.float().tolist()]
+
+
+def random_seed(seed: int, step: int, purpose: str) -> int:
+    """A seed derived from run seed, step and purpose alone: a resumed run gets the same without having saved it."""
+    digest = hashlib.blake2b(f"{seed}/{step}/{purpose}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
