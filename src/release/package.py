@@ -59,7 +59,6 @@ from ..training.results import results_page
 from .signing import sign_model, statements
 from .verify_results import verify_results
 
-OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 OWN = PACKAGE_FACTS.parent
 FACTS, GATES, PUBLIC = PACKAGE_FACTS, OWN / "gates.intoto.jsonl", OWN / "model.pub"
