@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,12 @@ import pytest
 from src.cli import main
 
 OFFICIAL = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+
+
+def pytest_collection_finish() -> None:
+    """Garbage collections skip what is imported by now, 400,000 objects. Every engine collects twice."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -206,6 +206,13 @@ def in_chinese(command: Any, path: str = "askgate") -> Any:
     return command
 
 
+@cache
+def command(language: str) -> Any:
+    """All verbs with help in this language. Made once: reading the flags of every verb takes a tenth of a second."""
+    made = typer.main.get_command(app)
+    return in_chinese(made) if language == "zh" else made
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -213,8 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     try:
         with explain_disk_errors(Path(), "run the command again; no file is left half-written", only_full=True):
-            command = typer.main.get_command(app)
-            (in_chinese(command) if terminal_language() == "zh" else command)(arguments, prog_name="askgate")
+            command(terminal_language())(arguments, prog_name="askgate")
     except BadInput as error:
         show.complain(f"askgate: {error}")
         sys.exit(error.exit_code)
