@@ -169,6 +169,8 @@ def build_plan(n: int, seed: int, clarify_rate: float, split: Literal["train", "
 def encode(lines: Sequence[bytes], tokenizer: Path, stage: Stage) -> list[Demo]:
     """Tokenizes on all cores, because a tokenizer that is given one short text at a time is slow."""
     chunks = [(lines[at : at + CHUNK], tokenizer, stage, at) for at in range(0, len(lines), CHUNK)]
+    if len(chunks) == 1:  # a process takes seconds to start
+        return _encode(chunks[0])
     # Spawned, not forked: torch has started threads by now.
     with ProcessPoolExecutor(usable_cores(most=16), mp_context=multiprocessing.get_context("spawn")) as workers:
         return [demo for part in workers.map(_encode, chunks) for demo in part]

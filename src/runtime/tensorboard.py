@@ -6,13 +6,28 @@ run hangs.
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from .disk import explain_disk_errors
+
+
+@contextmanager
+def _without_torch() -> Iterator[None]:
+    """Inside the block torch cannot be imported. tensorboardX imports it if it can, which takes seconds and serves
+    images and graphs only."""
+    hide = "torch" not in sys.modules
+    if hide:
+        sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if hide:
+            del sys.modules["torch"]
 
 
 class EventFile:
@@ -20,8 +35,9 @@ class EventFile:
 
     def __init__(self, folder: Path, suffix: str, resumed_at: int = 0) -> None:
         """`resumed_at` hides points of an earlier file after that step, since those steps are taken again."""
-        from tensorboardX.proto.event_pb2 import Event, SessionLog  # imports torch, which takes seconds
-        from tensorboardX.record_writer import RecordWriter
+        with _without_torch():
+            from tensorboardX.proto.event_pb2 import Event, SessionLog
+            from tensorboardX.record_writer import RecordWriter
 
         self.folder = folder
         with explain_disk_errors(folder):

@@ -21,7 +21,7 @@ def run(folder: str, environment: dict[str, str], fault: list[str | int] | None 
 
 
 def warm() -> None:
-    """Imports everything before the runs start; curves import torch."""
+    """Imports everything before the runs start."""
     import tensorboardX.record_writer
     import tensorboardX.summary  # noqa: F401
 

@@ -44,7 +44,14 @@ def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch:
     assert (quiet["rps"], quiet["429_rate"], quiet["avg_latency"]) == (0, 0, 0)
 
 
-def test_scoring_loads_torch_only_for_a_live_run() -> None:
-    """TensorBoard imports torch, which takes seconds; recorded scores need neither."""
-    code = "import sys, src.scoring.score_pool, src.scoring.probe; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+def test_scoring_with_curves_does_not_load_torch(tmp_path: Path) -> None:
+    """TensorBoard would import torch, which takes seconds."""
+    code = (
+        "import sys, src.scoring.score_pool, src.scoring.probe; from pathlib import Path\n"
+        "from src.runtime.tensorboard import EventFile\n"
+        "file = EventFile(Path(sys.argv[1]), 'x')\n"
+        "file.add(1, {'calls': 2.0})\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, check=False).returncode == 0
+    assert b"calls" in next(tmp_path.iterdir()).read_bytes()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,32 +21,25 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from src.eval.ablation import AblationPlan, is_sealed_as, read_seal_of, side_config
+from src.loop.runner import verb
 from src.runtime.lock import lock_folder
-from src.training.ablation import drop_other_seeds, work_folder
+from src.training.ablation import CONFIG, drop_other_seeds, work_folder
+from src.utils.process_map import usable_cores
 from tests.conftest import Askgate
+from tests.in_process import run_here
 
-from .tiny_run import make_model_and_data, write_config
+from .tiny_run import write_config
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ("overclar_penalty", "--alpha", "0.2", "--cap", "2", "--ablation", "--config", "own.yaml")
 SMALL = ("--steps", "1", "--seeds", "1,2", "--n", "6")
 
 
-@pytest.fixture(scope="module")
-def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("run")
-    make_model_and_data(folder)
-    write_config(folder)
-    return folder
-
-
 @pytest.fixture
-def place(model_and_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(model_and_data, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def place(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_config(place)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    return tmp_path
+    return place
 
 
 def differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, Any]]:
@@ -88,8 +81,22 @@ def test_a_changed_base_or_pool_gets_another_work_folder(place: Path) -> None:
         assert folder() != before
 
 
+@pytest.fixture
+def trained_together(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The sides of each part of an ablation, which is trained in this process here, one side after the other."""
+    parts: list[list[str]] = []
+
+    def train(folders: Sequence[Path], environment: Mapping[str, str]) -> list[int]:
+        parts.append([folder.name.partition("-")[0] for folder in folders])
+        command = verb("train", "--config", CONFIG, "--json", "--resume")
+        return [run_here(command, folder).returncode for folder in folders]
+
+    monkeypatch.setattr("src.training.ablation._run", train)
+    return parts
+
+
 def test_an_ablation_writes_its_report_and_reuses_finished_runs(
-    place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+    place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch, trained_together: list[list[str]]
 ) -> None:
     monkeypatch.setattr("src.training.ablation.usable_cores", lambda most: 2)
     done = askgate(*COMMAND, *SMALL, "--json")
@@ -113,9 +120,7 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(
     assert used == {"with": True, "without": False}
     trained = [folder / "checkpoints/local/seed_1/final_model/model.safetensors" for folder in folders]
     assert all(path.exists() for path in trained)
-    begun = [(folder / "reports/config_effective.yaml").stat().st_mtime for folder in folders]
-    ended = [(folder / "logs/train.log").stat().st_mtime for folder in folders]
-    assert max(begun) < min(ended), "both sides train at the same time"
+    assert trained_together == [["without", "with"]]
     config = load_train_config(Path("own.yaml"))
     ours = AblationPlan(Path("own.yaml"), 0.2, 2, 1, (1, 2), 6, kept[0].parents[1], "own")
     for side, other in (("without", "with"), ("with", "without")):
@@ -131,7 +136,7 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_a_run_that_fails_is_reported_with_its_folder(
-    cores: int, place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+    cores: int, place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch, trained_together: list[list[str]]
 ) -> None:
     monkeypatch.setattr("src.training.ablation.usable_cores", lambda most: cores)
     write_config(place, strategy="nobody:Knows")
@@ -139,14 +144,15 @@ def test_a_run_that_fails_is_reported_with_its_folder(
     assert done.code == 2
     assert "the run did not complete (exit code 2)" in done.err
     assert not (place / "reports/overclar_ablation_own.json").exists()
+    assert trained_together == [["without", "with"][:cores]]
 
 
 def test_an_ablation_that_is_terminated_leaves_no_run_behind(place: Path) -> None:
-    """A run that went on would take the cores, and the same command could not resume it."""
+    """A run that went on would take the cores, and the same command could not resume it. With two cores both train."""
     command = [sys.executable, "-m", "src.cli", *COMMAND, "--steps", "200", "--seeds", "1", "--n", "6"]
     ablation = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
     end = time.monotonic() + 300
-    while not (begun := list(place.glob(".askgate/ablation/own/*/logs/metrics.jsonl"))):
+    while len(begun := list(place.glob(".askgate/ablation/own/*/logs/metrics.jsonl"))) < usable_cores(2):
         assert ablation.poll() is None
         assert time.monotonic() < end
         time.sleep(0.1)

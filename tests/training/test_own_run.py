@@ -20,6 +20,7 @@ from src.training.forecast import Shape
 from src.training.own_data import OwnData, prepare_own_data
 from src.training.run_plan import choose_method, run_settings
 from tests.conftest import Askgate
+from tests.in_process import run_here
 from tests.training.test_reward import weigh
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "own_messages.py"
@@ -47,7 +48,7 @@ def test_sixty_rows_give_a_pool_and_held_out_samples(
     assert made.seed_pool.stat().st_mtime_ns == before, "the same file is built once"
 
 
-def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate) -> None:
+def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     own_messages(Path("my.jsonl"), "en")
     weigh(place, {"grounding": 0.5, "form": 0.5})  # a relative path in --set means the same where the step is tried
     settings = (
@@ -72,6 +73,7 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate) -> Non
     (config,) = Path("data/own").glob("my-*/train-model.yaml")
     assert load_train_config(config).profile == "local"
     assert yaml.safe_load(config.read_text())["finetune"] == {"method": "full"}
+    monkeypatch.setattr("src.training.run_plan.subprocess.run", run_here)  # the step above had a process of its own
     broken = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "rollout_len=100000")
     assert broken.code == 2
     assert "one step failed: " in broken.err
