@@ -83,7 +83,7 @@ def _stage(
 
 
 def _values(profile: Profile, full: bool) -> dict[str, Any]:
-    """Values of the names in braces. A list is several words."""
+    """What the names in braces stand for. A list stands for several words."""
     paths, limits = profile.paths, profile.thresholds
     return {
         "profile": profile.name,
@@ -118,7 +118,7 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
 
 
 def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
-    """Paths of the named files: the profile's, their sidecars, and those that only the loop knows."""
+    """What the names of files stand for: the profile's paths, their sidecars, and what is known only here."""
     paths = profile.paths
     config, ablation = trained_config(profile, full), load_train_config(paths.ablation_config).reward
     of_profile = {name: (path,) for name in type(paths).model_fields if isinstance(path := getattr(paths, name), Path)}
