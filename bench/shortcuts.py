@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -32,9 +33,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from askgate_env.types import Sample
-from src.core.jsonl import read_records
-from src.data.quality.shortcuts import MIN_EACH, Z_95, auc_with_error, observation_auc, observe, shortcut_auc
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
+
+from askgate_env.types import Sample  # noqa: E402
+from src.core.jsonl import read_records  # noqa: E402
+from src.data.quality.shortcuts import (  # noqa: E402
+    MIN_EACH,
+    Z_95,
+    auc_with_error,
+    observation_auc,
+    observe,
+    shortcut_auc,
+)
 
 SEED = 20250820
 MOST = 2_000

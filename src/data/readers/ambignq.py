@@ -71,21 +71,17 @@ def _items(record: AmbigRecord) -> list[Item]:
         if not record.answer or not record.question.strip():
             return []
         return [reading_item(f"{group}/0", record.question, [Reading(record.question, record.answer)], 0)]
-    found: list[Item] = []
-    for annotation in record.disambiguations:
-        readings = [Reading(one.question, one.answer) for one in annotation if one.answer and one.question.strip()]
-        item = ambiguous_item(f"{group}/1", record.question, readings[:MOST_READINGS])
-        if item is not None:
-            found.append(item)
-            break
-    for annotation in record.disambiguations:
-        readings = [Reading(one.question, one.answer) for one in annotation if one.answer and one.question.strip()]
-        if _can_be_spelled_out(readings[:MOST_READINGS]):
-            at = meant_reading(group, readings[:MOST_READINGS])
-            if re.search(r"[\"“(:]", readings[at].question):
-                continue  # quotes, which people leave out, would tell it from an ambiguous question
-            found.append(reading_item(f"{group}/2", readings[at].question, readings[:MOST_READINGS], at))
-            break
+    annotations = [
+        [Reading(one.question, one.answer) for one in some if one.answer and one.question.strip()][:MOST_READINGS]
+        for some in record.disambiguations
+    ]
+    made = (ambiguous_item(f"{group}/1", record.question, readings) for readings in annotations)
+    found = [item for item in made if item is not None][:1]
+    for readings in filter(_can_be_spelled_out, annotations):
+        at = meant_reading(group, readings)
+        # Quotes, which people leave out, would tell it from an ambiguous question.
+        if not re.search(r"[\"“(:]", readings[at].question):
+            return [*found, reading_item(f"{group}/2", readings[at].question, readings, at)]
     return found
 
 

@@ -119,7 +119,6 @@ class WordProblem(Struct, frozen=True):
     answer: Fraction
     steps: tuple[Calculation, ...]
     omissions: tuple[Omission, ...]
-    notes_title: str
 
     @property
     def text(self) -> str:
@@ -146,7 +145,6 @@ def read(record: GsmRecord) -> WordProblem | None:
         answer=answer,
         steps=steps,
         omissions=omissions(premise, question, steps),
-        notes_title=_notes_title(" ".join((*premise, question))),
     )
 
 
@@ -184,7 +182,7 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
     premise, clue = _premise_and_clue(problem, visible, want)
 
     def item(calculations: tuple[Calculation, ...]) -> Item:
-        steps = [Step("wiki", problem.notes_title), *(Step("calc", one.expression) for one in calculations)]
+        steps = [Step("wiki", notes.title), *(Step("calc", one.expression) for one in calculations)]
         return Item(
             task="gsm8k",
             lang="en",
@@ -239,9 +237,10 @@ def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | 
     if left_out is not None:
         sentences.append(left_out.sentence)
     rng.shuffle(sentences)
-    return Article(problem.notes_title, tuple(sentences))
+    return Article(_notes_title(problem.text), tuple(sentences))
 
 
+@lru_cache(maxsize=64)
 def _notes_title(text: str) -> str:
     """`Notes of Natalia`, else after the word that the problem repeats most.
 

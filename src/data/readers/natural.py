@@ -179,8 +179,8 @@ def _alike_first(
     ambiguous.
 
     People ask ambiguous and complete questions about different things. Every question gets a score by its words (naive
-    Bayes without its own group). From each range of lengths and scores, with and without a year in the pages, ambiguous
-    and complete ones are taken in the same proportion.
+    Bayes without its own group). From each range of lengths (of the reply where there is one) and scores, with and
+    without a year in the pages, ambiguous and complete ones are taken in the same proportion.
     """
     sets = {
         key: frozenset((*words(f"{items[key].premise} {items[key].question}"), *_form(replies.get(key, ""))))
@@ -211,20 +211,14 @@ def _alike_first(
     # Where there are too few ambiguous questions, complete ones take their place, and these must be alike too.
     share = min(share, len({_group(key) for key in ids if is_open[key]}) / count)
     dated = {key: bool(items[key].context) and _years(items[key].context[0]) > 0 for key in ids}
-    length = {key: len(items[key].premise + items[key].question) for key in ids}
-    if replies:
-        bins = [
-            frozenset(some)
-            for long in _quantiles(ids, length.__getitem__, LENGTH_BINS)
-            for some in _quantiles(long, score, BINS)
-        ]
-    else:
-        bins = [
-            frozenset(some)
-            for has_year in (True, False)
-            for long in _quantiles([key for key in ids if dated[key] == has_year], length.__getitem__, LENGTH_BINS)
-            for some in _quantiles(long, score, BINS)
-        ]
+    length = {key: len(replies.get(key) or items[key].premise + items[key].question) for key in ids}
+    parts = [ids] if replies else [[key for key in ids if dated[key] == has_year] for has_year in (True, False)]
+    bins = [
+        frozenset(some)
+        for part in parts
+        for long in _quantiles(part, length.__getitem__, LENGTH_BINS)
+        for some in _quantiles(long, score, BINS)
+    ]
     by_bin = [
         [[key for key in ids if key in some and is_open[key] == label] for label in (True, False)] for some in bins
     ]

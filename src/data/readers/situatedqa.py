@@ -28,7 +28,7 @@ LEAST_SEEN = 2
 """Number of questions about a place below which its name may be misspelt, or the name of a band."""
 _WORDS: dict[str, Any] = NATURAL["situatedqa"]
 _SAYS_NOTHING = frozenset("current currently now name we us our today".split())
-_MISREAD = ("Ã", "â€", "a\u0302\u20ac")
+_MISREAD = ("Ã", "Â", "â€", "a\u0302\u20ac")
 """Marks of text that was read in the wrong encoding."""
 _KEPT = frozenset("first last next before after most second".split())
 _SAME_PLACE: dict[str, str] = {
