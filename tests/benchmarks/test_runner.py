@@ -65,21 +65,21 @@ def values(result: BenchmarkResult) -> dict[tuple[str, str], float | None]:
 
 
 def test_both_rules_stand_side_by_side_and_example_rows_are_no_score(askgate: Askgate) -> None:
-    arguments = ("--bench", "gsm8k-insufficient", "--data", INSUFFICIENT, "--model", "models/tiny", "--limit", "4")
+    arguments = ("--bench", "gsm8k-insufficient", "--data", INSUFFICIENT, "--model", "models/tiny", "--limit", "2")
     made = askgate("eval", *arguments)
     assert made.code == 0
     assert "success rate          authors" in made.out
     assert "success rate          ours" in made.out
-    assert "4 of 22 rows" in made.out
+    assert "2 of 22 rows" in made.out
     assert "the figures are no score" in made.out
     [path] = FOLDER.glob("gsm8k-insufficient-*[!s].json")
     result = read(path)
-    assert (result.n, result.example_rows, result.judge) == (4, 4, None)
+    assert (result.n, result.example_rows, result.judge) == (2, 2, None)
     page = (FOLDER / "index.html").read_text(encoding="utf-8")
     assert "models/tiny" in page
     assert "no score" in page
     rows = [json.loads(line) for line in path.with_suffix(".rows.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [one[-1]["role"] for row in rows for one in row["dialogues"]] == ["assistant"] * 4
+    assert [one[-1]["role"] for row in rows for one in row["dialogues"]] == ["assistant"] * 2
 
 
 def test_both_dialogues_of_a_row_are_kept(tmp_path: Path) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from rich.console import Console
 
 from askgate_env.types import TASKS
 from src.chat.demo import SAMPLES, Demo, Side, run_demo, shown_places
 from src.chat.samples import held_out_samples
+from src.cli.chat import _print_pair
+from src.cli.dialogue import DialoguePrinter
 from src.pages.render import POLICY
 from src.runtime.progress import Reporter
 from tests.chat.pseudo_terminal import in_terminal, plain
@@ -19,6 +24,8 @@ from tests.pages.test_trial import Closed
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = Path("models/tiny")
+FEWER = 24
+"""Samples of the demos here. The command's own number is seen in a terminal."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -44,13 +51,13 @@ def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(forgetful: Path) -> Demo:
-    return run_demo(TINY, forgetful, "en", Reporter())
+    return run_demo(TINY, forgetful, "en", Reporter(), n=FEWER)
 
 
 def test_counts_are_those_of_the_episodes(made: Demo) -> None:
     for side in made.sides.values():
         counts, lacking = side.counts(), [one for one in side.episodes if one.needs_clarification]
-        assert counts["success"] == (sum(one.success for one in side.episodes), SAMPLES)
+        assert counts["success"] == (sum(one.success for one in side.episodes), FEWER)
         assert counts["need_ask_success"] == (sum(one.need_ask_success for one in lacking), len(lacking))
         complete = [one for one in side.episodes if not one.needs_clarification]
         assert counts["overclar_rate"] == (sum(one.asks > 0 for one in complete), len(complete))
@@ -62,7 +69,7 @@ def test_counts_are_those_of_the_episodes(made: Demo) -> None:
 def test_what_is_shown_does_not_depend_on_the_policies(made: Demo) -> None:
     kinds = [(made.samples[at].task, made.samples[at].needs_clarification) for at in made.shown]
     assert kinds == [(task, needs) for task in TASKS for needs in (True, False)]
-    assert made.shown == shown_places(held_out_samples(SAMPLES, "en", 17))
+    assert made.shown == shown_places(held_out_samples(FEWER, "en", 17))
     assert {one.provenance.split for one in made.samples} == {"shadow"}
 
 
@@ -70,10 +77,12 @@ def test_the_page_and_the_terminal_show_both_policies(
     askgate: Askgate, forgetful: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("src.chat.demo.run_demo", partial(run_demo, n=FEWER))
     done = askgate("demo", "--trained", forgetful, "--lang", "zh")
     assert done.code == 0, done.err
     counts = re.findall(r"(\d+)/(\d+)\s+(\d+)/(\d+)$", done.out, flags=re.M)
-    assert [(row[1], row[3]) for row in counts] == [("40", "40"), ("20", "20"), ("20", "20")]
+    lacking = sum(sample.needs_clarification for sample in held_out_samples(FEWER, "zh", 17))
+    assert [(row[1], row[3]) for row in counts] == [(str(n), str(n)) for n in (FEWER, lacking, FEWER - lacking)]
     assert done.out.count("标准答案") == 6
     assert "askgate quickstart" in done.out
     page = Path("reports/demo.html").read_text(encoding="utf-8")
@@ -88,12 +97,21 @@ def test_the_page_and_the_terminal_show_both_policies(
 
 
 @pytest.mark.parametrize(("columns", "beside"), [(80, False), (140, True)])
-def test_a_wide_terminal_shows_them_side_by_side(columns: int, beside: bool, tmp_path: Path) -> None:
-    code, out = in_terminal(["demo", "--trained", "models/tiny"], columns, folder=tmp_path)
+def test_a_wide_terminal_shows_them_side_by_side(columns: int, beside: bool, made: Demo) -> None:
+    printer = DialoguePrinter("en")
+    printer.console = Console(file=io.StringIO(), force_terminal=True, width=columns)
+    _print_pair(made, 0, printer)
+    lines = plain(printer.console.file.getvalue()).splitlines()  # type: ignore[attr-defined]
+    assert any("base models/tiny" in line and "trained /" in line for line in lines) == beside
+    assert max(map(len, lines)) <= columns
+
+
+def test_the_command_shows_its_samples_in_a_terminal(tmp_path: Path) -> None:
+    code, out = in_terminal(["demo", "--trained", "models/tiny"], 140, folder=tmp_path)
     assert code == 0, out
     lines = plain(out)[plain(out).index("1/6") :].splitlines()  # what comes before are progress bars
-    assert any("base models/tiny" in line and "trained models/tiny" in line for line in lines) == beside
-    assert max(map(len, lines)) <= columns
+    assert any("base models/tiny" in line and "trained models/tiny" in line for line in lines)
+    assert any(f"/{SAMPLES} " in line for line in lines)
     assert (tmp_path / "reports/demo.html").exists()
 
 
