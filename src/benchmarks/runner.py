@@ -43,7 +43,7 @@ from ..runtime.lock import write_lock
 from ..runtime.progress import TO_LOG, Reporter
 from ..scoring.chat_server import Reply
 from ..scoring.judge import Judge, Session, open_session
-from ..scoring.providers import address, settings_for
+from ..scoring.providers import LOCAL, address, settings_for
 from .askbench import AskMind, AskOverconfidence
 from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, Row, RowSteps, Step, Turn
 from .clamber import Clamber
@@ -282,17 +282,21 @@ class RowRunner:
 
     async def _judge(self, judge: Judge, steps: dict[int, Any]) -> dict[int, Any]:
         with self.reporter.progress("verdicts and replies of the judge", len(steps)) as progress:
+            # The local judge has read a text after the first vote on it; a vote on another text in between makes it
+            # read the text again, which takes most of the time.
+            at_once = asyncio.Semaphore(1 if judge.tally.provider.name == LOCAL else max(1, len(steps)))
 
             async def one(place: int, step: Any) -> tuple[int, Any]:
                 result: Any
-                if isinstance(step, Grade):
-                    entry = await judge.grade(f"row {place + 1}", step.text, step.version)
-                    result = None if entry.failure else {name: mark >= YES for name, mark in entry.scores.items()}
-                    self.failure = entry.failure or self.failure
-                else:
-                    text, failure = await judge.write(step.text, step.version)
-                    result = text or None
-                    self.failure = failure or self.failure
+                async with at_once:
+                    if isinstance(step, Grade):
+                        entry = await judge.grade(f"row {place + 1}", step.text, step.version)
+                        failure = entry.failure
+                        result = None if failure else {name: mark >= YES for name, mark in entry.scores.items()}
+                    else:
+                        text, failure = await judge.write(step.text, step.version)
+                        result = text or None
+                self.failure = failure or self.failure
                 progress(1)
                 return place, result
 

@@ -26,6 +26,7 @@ class TinyServer:
     """Answers `POST /v1/chat/completions`. The model knows the actions, so it reads no system prompt."""
 
     def __enter__(self) -> Self:
+        torch.set_num_threads(1)  # more would wait for each other on a busy machine, for a model of this size
         self._model: Any = load_merged(TINY, None)
         self._renderer = TagRenderer(load_tokenizer(TINY))
         self._lock = threading.Lock()
