@@ -68,13 +68,13 @@ failpack:
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m src.runtime.failpack; else $(PYTHON) -m src.runtime.failpack; fi
 
 test: setup
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -q -m slow
 
 poison: setup
-	$(BIN)/python -m pytest -q -n auto tests/poison tests/gates/test_ticket.py
+	$(BIN)/python -m pytest -q -n auto --dist loadfile tests/poison tests/gates/test_ticket.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,4 +1,6 @@
-"""Processor time of the suite by folder: `python -m pytest -q -n auto -p tests.processor_time`.
+"""Processor time of the suite by folder and by file.
+
+    python -m pytest -q -n auto --dist loadfile -p tests.processor_time
 
 Counts the process of a test, its threads and the child processes that have ended; set-up counts for the test that
 needed it. The clock would say more about what else runs on the machine.
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 NAME = "processor_s"
+MOST_FILES = 40
 _spent: Counter[str] = Counter()
 _tests: Counter[str] = Counter()
 _last = 0.0
@@ -35,13 +38,17 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    folder = report.nodeid.partition("::")[0].rpartition("/")[0]
-    _spent[folder] += sum(float(value) for name, value in report.user_properties if name == NAME)
-    _tests[folder] += report.when == "call"
+    file = report.nodeid.partition("::")[0]
+    for name in (file, file.rpartition("/")[0]):
+        _spent[name] += sum(float(value) for key, value in report.user_properties if key == NAME)
+        _tests[name] += report.when == "call"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("processor time")
-    for folder, seconds in _spent.most_common():
-        terminalreporter.write_line(f"{seconds:8.1f} s  {_tests[folder]:5} tests  {folder}")
-    terminalreporter.write_line(f"{_spent.total():8.1f} s  {_tests.total():5} tests  in all, with collection")
+    files = {name: seconds for name, seconds in _spent.items() if name.endswith(".py")}
+    most = [name for name, _ in Counter(files).most_common(MOST_FILES)]
+    for name in (*sorted(_spent.keys() - files.keys(), key=lambda name: -_spent[name]), *most):
+        terminalreporter.write_line(f"{_spent[name]:8.1f} s  {_tests[name]:5} tests  {name}")
+    tests = sum(_tests[name] for name in files)
+    terminalreporter.write_line(f"{sum(files.values()):8.1f} s  {tests:5} tests  in all, with collection")
