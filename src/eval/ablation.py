@@ -9,9 +9,8 @@ from pathlib import Path
 import msgspec
 from pydantic import ValidationError
 
-from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
-
 from ..checkpoint.seal import Seal
+from ..config.loader import load_train_config
 from ..config.profile import Profile
 from ..config.train_config import TrainConfig
 from ..core.files import shipped
@@ -86,12 +85,13 @@ def sealed_config(seal: Seal | None) -> TrainConfig | None:
 
 
 def profile_plan(profile: Profile) -> AblationPlan:
-    """The ablation that a profile asks for; the penalty is the package's."""
+    """The ablation that a profile asks for, at the price that its config trains with."""
     paths, sizes = profile.paths, profile.sizes.ablation
+    reward = load_train_config(paths.ablation_config).reward
     return AblationPlan(
         paths.ablation_config,
-        OVERCLAR_ALPHA,
-        OVERCLAR_CAP,
+        reward.alpha,
+        reward.cap,
         sizes.steps,
         sizes.seeds,
         sizes.samples,

@@ -13,13 +13,13 @@ from typing import Any
 import yaml
 
 from askgate_env.actions import TOOLS
-from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
 
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, profile_path
 from ..core.defaults import DIFFICULTY_MIX, SEED, as_flag
 from ..core.files import sidecar
 from ..core.paths import EVAL_METRICS, evaluation_report, final_models, probe_report
+from ..eval.ablation import profile_plan
 from ..gates.ticket import REFUSAL, ROUND1, TICKET
 from ..gates.trial import trial_tag
 from .runner import verb
@@ -101,8 +101,7 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
         "calibration_tag": _tag(paths.calibration_report),
         "shadow_tag": _tag(paths.shadow_report),
         "ablation_tag": _tag(paths.ablation_report),
-        "penalty_alpha": OVERCLAR_ALPHA,
-        "penalty_cap": OVERCLAR_CAP,
+        "ablation": profile_plan(profile),
         "ablation_seeds": ",".join(map(str, profile.sizes.ablation.seeds)),
         "trained_config": trained_config(profile, full),
         # A loop at scale is started on purpose, so a quickstart in the same folder gives way to it.

@@ -22,7 +22,7 @@ from .forged_run import caught
 from .table import poison, twin
 
 CONFIG = Path("configs/quickstart_gated.yaml")
-REWARD = {"weights": "configs/weights.json", "dimensions": 0.3}
+REWARD = {"weights": "configs/weights.json", "dimensions": 0.3, "alpha": 0.3}
 
 
 def reconfigure(**changes: Any) -> None:
@@ -41,14 +41,15 @@ def reconfigure(**changes: Any) -> None:
         pytest.param({"use_overclar_penalty": False}, "use_overclar_penalty", id="no penalty"),
         pytest.param({"reward": REWARD | {"alpha": 0.0}}, "reward.alpha", id="a penalty of nothing"),
         pytest.param({"reward": REWARD | {"alpha": 0.05}}, "reward.alpha", id="a weaker penalty"),
+        pytest.param({"reward": REWARD | {"alpha": 0.6}}, "reward.alpha", id="a price that no ablation measured"),
         pytest.param({"reward": REWARD | {"cap": 0}}, "reward.cap", id="a penalty that counts no ask"),
         pytest.param({"seed_pool": "data/other.jsonl"}, "seed_pool", id="a pool that no gate saw"),
         pytest.param(
             {"seed_pool": "data/rollouts/quickstart.jsonl"}, "seed_pool", id="the pool before it was balanced"
         ),
-        pytest.param({"reward": {}}, "reward.weights", id="a reward without what was calibrated"),
+        pytest.param({"reward": {"alpha": 0.3}}, "reward.weights", id="a reward without what was calibrated"),
         pytest.param(
-            {"reward": {"weights": "configs/weights_baseline.json", "dimensions": 0.3}},
+            {"reward": REWARD | {"weights": "configs/weights_baseline.json"}},
             "reward.weights",
             id="weights that nobody calibrated",
         ),
@@ -88,6 +89,7 @@ def test_a_config_without_the_required_settings(run: Path, changes: dict[str, An
 
 def test_a_higher_price_of_needless_asks_is_accepted(run: Path) -> None:
     reconfigure(reward=REWARD | {"alpha": 0.5})
+    Path("configs/quickstart_ablation.yaml").write_text("extends: quickstart.yaml\nreward: {alpha: 0.5}\n")
     assert not caught("config")
 
 

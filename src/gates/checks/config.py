@@ -77,6 +77,8 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
         # A lower price would be a weaker penalty than the documented one; 0 would switch it off.
         ("reward.alpha", reward.alpha, ">=", OVERCLAR_ALPHA),
+        # What the ablation shows holds for its price alone.
+        ("reward.alpha[ablation]", reward.alpha, "==", load_train_config(paths.ablation_config).reward.alpha),
         ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
         # The weights that were calibrated and compared must be those that reward the run.
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
