@@ -170,12 +170,10 @@ def distinct_n(tokens: U64, n: int, seed: int) -> float | None:
     if len(tokens) < WINDOW:
         return None
     starts = np.random.default_rng(seed).integers(0, len(tokens) - WINDOW + 1, WINDOWS)
-    shares = []
-    for start in starts:
-        window = tokens[start : start + WINDOW]
-        grams = window if n == 1 else pairs(window)
-        shares.append(len(np.unique(grams)) / len(grams))
-    return float(np.mean(shares))
+    grams, size = (tokens, WINDOW) if n == 1 else (pairs(tokens), WINDOW - 1)
+    windows = np.sort(grams[starts[:, None] + np.arange(size)], axis=1)  # a third of the time of `np.unique`
+    different = 1 + np.count_nonzero(windows[:, 1:] != windows[:, :-1], axis=1)
+    return float(np.mean(different / size))
 
 
 def zipf_slope(tokens: U64) -> float | None:
