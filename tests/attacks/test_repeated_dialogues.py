@@ -112,6 +112,7 @@ def made_elsewhere() -> None:
         (MODEL / name).unlink()
     seal(MODEL, step, marks | {"machine": {"torch": "2.0", "threads": 64, "cpu": "AVX2"}})
     record(MODEL / MANIFEST, report_again())
+    torch.set_num_threads(1)  # nothing here depends on it, and two threads on a busy machine wait for each other
 
 
 @pytest.fixture(scope="module")
