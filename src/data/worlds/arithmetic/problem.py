@@ -288,7 +288,7 @@ def _ends_by_size(sentences: Sequence[str], facts: list[int], level: Level, char
     return ends[:OVERLAP_TRIES]
 
 
-def _overlap(clue: list[str], question: str, support: set[str]) -> float:
+def _overlap(clue: list[str], question: str, support: frozenset[str]) -> float:
     asked = char_trigrams(f"{join_sentences(clue)} {question}")
     shared = len(asked & support)
     return shared / (len(asked) + len(support) - shared)
