@@ -166,7 +166,7 @@ _AFTER_CHINESE_MARK = re.compile("(?<=[。？！；：，]) ")
 def char_trigrams(text: str) -> frozenset[str]:
     """The builder tries several clues and articles for one question, so the same texts come again."""
     flat = _AFTER_CHINESE_MARK.sub("", " ".join(text.lower().split()))
-    return frozenset(flat[i : i + 3] for i in range(len(flat) - 2))
+    return frozenset({flat[i : i + 3] for i in range(len(flat) - 2)})  # faster than from a generator
 
 
 def clue_overlap(asked: str, support: str) -> float:

@@ -182,10 +182,8 @@ def _alike_first(
     Bayes without its own group). From each range of lengths (of the reply where there is one) and scores, with and
     without a year in the pages, ambiguous and complete ones are taken in the same proportion.
     """
-    sets = {
-        key: frozenset((*words(f"{items[key].premise} {items[key].question}"), *_form(replies.get(key, ""))))
-        for key in ids
-    }
+    asked = {key: f"{items[key].premise} {items[key].question}" for key in ids}
+    sets = {key: frozenset((*words(asked[key]), *_form(asked[key], replies.get(key, "")))) for key in ids}
     is_open = {key: items[key].hidden is not None for key in ids}
     seen = {
         label: Counter(word for key in ids if is_open[key] == label for word in sets[key]) for label in (True, False)
@@ -245,9 +243,12 @@ def _fresh_first(ids: Sequence[str], items: Mapping[str, Item]) -> list[str]:
     return [key for key in ids if key not in worn]
 
 
-def _form(reply: str) -> Iterator[str]:
-    """The words of a tool reply, its size and its counts of numbers and marks, each as a word."""
+def _form(asked: str, reply: str) -> Iterator[str]:
+    """The words of a tool reply, its size and its counts of numbers and marks, each as a word; size and numbers of a
+    question with a reply too."""
     if reply:
+        yield f"asked length {len(asked) // 6}"
+        yield f"asked numbers {len(_COUNTED['numbers'].findall(asked))}"
         yield from (f"shown {word}" for word in words(reply))
         yield f"form length {len(reply) // 40}"
         for name, pattern in _COUNTED.items():
