@@ -1,11 +1,13 @@
 """How long `askgate verify` takes on a finished run: plain, with every gate measured again, and admission to training.
 
-    python bench/verify.py                   # 3,000 samples, as in a quickstart
-    python bench/verify.py --samples 30000   # as in rc1
+    python bench/verify.py --run ~/quickstart   # the run in that folder, which must be finished
+    python bench/verify.py                      # a run made here, of 3,000 samples
+    python bench/verify.py --samples 30000      # as in rc1
 
-The run is made by the stages' own code. What its policy said is scripted and its judge is the test suite's server
-(`tests/gates/run_folder.py`): what is timed is reading, summing and measuring, not what comes out. No model was trained
-behind the ticket, so no dialogues are repeated. Each command is a process of its own, start-up of Python included.
+A run made here is made by the stages' own code. What its policy said is scripted and its judge is the test suite's
+server (`tests/gates/run_folder.py`): what is timed is reading, summing and measuring, not what comes out. No model was
+trained behind the ticket, so no dialogues are repeated. Each command is a process of its own, start-up of Python
+included. Admission computes the digest of the code and goes on where it is not that of the ticket.
 
 A busy machine lengthens the wall time, several threads the processor time. Leaves with 1 when both pass a limit.
 """
@@ -30,11 +32,15 @@ from tests.gates import run_folder  # noqa: E402
 
 ADMISSION = """
 from pathlib import Path
-from src.gates.admission import admit
+from src.gates import admission
 from src.gates.ticket import ROUND1, TICKET, read_round
 from src.gates.verify import measure_again
-admit(Path("configs/quickstart_gated.yaml"))
-measure_again([read_round(ROUND1), read_round(TICKET)], print)
+ticket = read_round(TICKET)
+for name in ("code", "launchers"):
+    measured = getattr(admission, f"{name}_sha256")()
+    setattr(admission, f"{name}_sha256", lambda name=name: getattr(ticket, name))
+admission.admit(Path("configs/quickstart_gated.yaml"))
+measure_again([read_round(ROUND1), ticket], print)
 """
 """What `run_gated` does before it trains."""
 COMMANDS = {
@@ -60,7 +66,7 @@ def seconds(folder: Path, arguments: tuple[str, ...]) -> tuple[float, float]:
     """Wall time and processor time."""
     started, before = time.perf_counter(), _children_s()
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-P", *arguments], cwd=folder, env=environment, check=True, capture_output=True)
     return time.perf_counter() - started, _children_s() - before
 
 
@@ -72,13 +78,16 @@ def _children_s() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=3_000, help="Samples of the pool.")
-    samples = parser.parse_args().samples
+    parser.add_argument("--run", type=Path, help="Folder of a finished run; else one is made.")
+    given = parser.parse_args()
     slow = False
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        finished(folder, samples)
+        folder = given.run or Path(name)
+        if given.run is None:
+            finished(folder, given.samples)
         load = f"load average {os.getloadavg()[0]:.1f}"
-        print(f"{samples} samples, {os.cpu_count()} cores, Python {platform.python_version()}, {load}")
+        what = given.run or f"{given.samples} samples"
+        print(f"{what}, {os.cpu_count()} cores, Python {platform.python_version()}, {load}", flush=True)
         for command, (arguments, limit) in COMMANDS.items():
             wall, processor = seconds(folder, arguments)
             slow |= min(wall, processor) > limit

@@ -212,15 +212,14 @@ def ablation_figures(pairs: Sequence[SeedPair], seed: int) -> tuple[dict[str, Ch
     without = [episode for one in pairs for episode in one.without]
     with_penalty = [episode for one in pairs for episode in one.with_penalty]
     changes = compare(without, with_penalty, seed)
+    by_seed = [changes] if len(pairs) == 1 else [compare(one.without, one.with_penalty, seed) for one in pairs]
     return changes, {
         "samples": len({episode.sample_id for episode in with_penalty}),
         "overclar_change_pct": overclar_change_pct(changes["overclar_rate"]),
-        "without": _headline(figures(without)),
-        "with": _headline(figures(with_penalty)),
+        "without": {name: changes[name].base for name in ABLATION_FIGURES},
+        "with": {name: changes[name].trained for name in ABLATION_FIGURES},
         "changes": _headline(changes),
-        "seeds": [
-            {"seed": one.seed, "changes": _headline(compare(one.without, one.with_penalty, seed))} for one in pairs
-        ],
+        "seeds": [{"seed": one.seed, "changes": _headline(found)} for one, found in zip(pairs, by_seed, strict=True)],
     }
 
 

@@ -215,18 +215,20 @@ def _content_matches(
     # Columns are hashes cut to 56 bits, weights go by the whole hash.
     whole = np.unique(shadow.hashes)
     weights = rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
-    sides = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).toarray().T
-    sides = sides.astype(np.float32)
-    common = sides * unique.is_common[np.searchsorted(unique.tokens, index.columns)][:, None]
+    sides = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).tocsr()
+    common = sides.multiply(unique.is_common[np.searchsorted(unique.tokens, index.columns)]).tocsr()
+    all_common = np.asarray(common.sum(axis=1)).ravel()
+    dense = sides.T.astype(np.float32).toarray(order="C")  # in another order every product would copy it
     first = 0
     for block in blocks(pool):
         rows = index.rows(distinct(block))
-        share = rows @ sides
+        share = rows @ dense
+        at, of = np.nonzero(_reaches(share, min(CANDIDATE, threshold)))
         # Every common word may count as replaced, so this is the largest similarity that a pair can have.
-        most = share + common.sum(axis=0) - rows @ common
-        for row, column in np.argwhere(_reaches(share, min(CANDIDATE, threshold)) & (most >= threshold - 1e-4)):
-            theirs = shadow.text(int(column))
-            ours = block.text(int(row))
+        missing = all_common[of] - np.asarray(rows[at].multiply(common[of]).sum(axis=1)).ravel()
+        possible = share[at, of] + missing >= threshold - 1e-4
+        for row, column in zip(at[possible].tolist(), of[possible].tolist(), strict=True):
+            theirs, ours = shadow.text(column), block.text(row)
             if len(theirs) - n + 1 >= LONG:
                 ours = likest_passage(ours, theirs)
             shared = len(np.intersect1d(ours, theirs))
@@ -234,7 +236,7 @@ def _content_matches(
                 continue
             similarity = content_share(ours, theirs, rare, unique.common(theirs))
             if _reaches(similarity, threshold) and unique.is_in(ours, theirs):
-                yield Match(first + int(row), int(column), similarity)
+                yield Match(first + row, column, similarity)
         first += block.texts
 
 

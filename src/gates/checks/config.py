@@ -19,7 +19,7 @@ from ...config.profile import Profile
 from ...config.train_config import TrainConfig, WatchSection
 from ...core.check import Check, Rule, check, remedies
 from ...core.files import sha256_file
-from ...core.jsonl import read_records
+from ...core.jsonl import read_lines, read_records
 from ...core.user_class import own_files
 from ...data.pool.shadow_set import read_set
 from ...data.quality.leaks import demonstration_leaks
@@ -101,7 +101,7 @@ def simulates(path: Path) -> bool:
 
 def _evaluated(config: TrainConfig, shadow_set: Path) -> int:
     """Number of held-out samples that the policies are evaluated on."""
-    samples = sum(1 for _ in read_records(shadow_set, Sample))
+    samples = sum(1 for _ in read_lines(shadow_set))
     return min(config.eval.n or samples, samples)
 
 

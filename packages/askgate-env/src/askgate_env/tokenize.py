@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-TOKEN = re.compile(rf"[{CJK}]|(?:(?![{CJK}])\w)+|[^\w\s]")
+WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
+TOKEN = re.compile(rf"{WORD.pattern}|[^\w\s]")
 
 
 def tokens(text: str) -> list[str]:
@@ -18,7 +19,7 @@ def tokens(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Tokens in lower case without punctuation."""
-    return [token for token in TOKEN.findall(text.lower()) if token[0].isalnum() or token[0] == "_"]
+    return WORD.findall(text.lower())
 
 
 def occurs(span: str, text: str) -> bool:
