@@ -150,3 +150,14 @@ def _blocks(page: str) -> Iterator[list[str]]:
     """The commands of a page, without comments."""
     for block in re.findall(r"^```(?:bash|yaml)\n(.*?)^```", text(page), flags=re.S | re.M):
         yield [line.partition(" #")[0].rstrip() for line in block.splitlines() if line.strip()]
+
+
+def test_every_attack_names_tests_that_exist() -> None:
+    table = text("docs/gates.md").partition("| attack | refused by | tests |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    rows = table.splitlines()
+    assert len(rows) > 60
+    for row in rows:
+        named = re.findall(r"`([\w/]+\.py)::(test_\w+)`", row)
+        assert named, row
+        for file, name in named:
+            assert f"def {name}(" in text(f"tests/{file}"), f"{file}::{name}"

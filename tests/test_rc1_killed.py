@@ -51,7 +51,8 @@ def small_run(target: Path) -> Path:
              "fresh": 4, "ablation": {"steps": 2, "seeds": [1], "samples": 40}}  # fmt: skip
     counts = {"pool_samples": 3000, "shadow_episodes": 60, "shadow_live": 30, "calibration_episodes": 120,
               "calibration_live": 30, "ablation_episodes": 40, "judge_samples": 4}  # fmt: skip
-    limits = BEYOND_A_TINY_RUN | {"counts": counts, "config": {"steps_min": 4, "seeds_min": 2, "qlora": False}}
+    settings = {"steps_min": 4, "trial_steps_min": 4, "seeds_min": 2, "qlora": False}
+    limits = BEYOND_A_TINY_RUN | {"counts": counts, "config": settings}
     change(target / "configs/gates/rc1.yaml", {"sizes": sizes, "thresholds": limits})
     (target / ".venv").symlink_to(Path(sys.executable).parents[1])
     (target / "Makefile").write_text("setup:\n\t@true\n")

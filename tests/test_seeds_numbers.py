@@ -112,6 +112,7 @@ def test_of_a_small_over_clarification_rate(rate: float, taken: bool) -> None:
 def test_of_the_trial() -> None:
     limits = RC1.thresholds
     assert (limits.need_ask_pp_min, limits.hard_pp_min) == (5.0, 5.0)
+    assert limits.config.trial_steps_min == 5_000
 
 
 def test_of_the_run_at_scale() -> None:

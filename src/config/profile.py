@@ -168,6 +168,8 @@ class ConfigThresholds(Section):
 
     datasets: TaskShares
     steps_min: Count
+    trial_steps_min: Count = 1
+    """Minimum of `steps` in the trial (`paths.trial`). Profiles of earlier packages do not have it."""
     target_kl_min: Minimum
     target_kl_max: Minimum
     kl_alert_max: Minimum

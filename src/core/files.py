@@ -266,6 +266,12 @@ def read_json(path: Path, remedy: str) -> Any:
         raise BadInput(f"not valid JSON ({error})", where=str(path), remedy=remedy) from None
 
 
+def is_plain_json(raw: bytes) -> bool:
+    """Whether JSON is written as `write_json` writes it: a key that is there twice shows a reader another value than
+    the one that counts."""
+    return json_bytes(msgspec.json.decode(raw)) == raw
+
+
 def sidecar(pool: Path) -> Path:
     """`rc1_seed.jsonl` -> `rc1_seed.meta.json`: the facts that travel with a pool."""
     if not pool.name:

@@ -19,10 +19,12 @@ class Replay:
     def __init__(self, config: TrainConfig) -> None:
         self._tools, self._max_turns = read_meta(config.seed_pool).tools, config.rollout.max_turns
         self._user, self._reward = config.eval.user or config.user, make_reward(config)
+        self.is_complete = self._user != "llm"
+        """Whether the user's words can be derived. A language model that played the user cannot be asked again."""
 
     def agrees(self, episode: Episode, sample: Sample, level: Level, seed: int) -> bool:
         """Whether replies, success, rewards and facts of a stored episode are what the sample gives for the words."""
         derived = replace(episode, level=level, seed=seed, reward=self._reward(episode, sample))
-        if derived != episode or self._user == "llm":  # a language model that played the user cannot be asked again
+        if derived != episode or not self.is_complete:
             return derived == episode
         return matches_replay(episode, sample, self._tools, self._max_turns, open_user(self._user, seed))

@@ -104,6 +104,8 @@ def _trained_on(ticket: Round, config: Path, sums: Fingerprints) -> dict[str, st
     settings = load_train_config(config)
     files |= {str(file): sums.of(str(file)) for file in own_files(settings.own_classes)}
     unstable = settings.reward.unstable_list
+    if unstable and str(unstable) not in dict(evidence(ticket)):
+        raise BadInput("no round measured this list", where=str(unstable), remedy=AGAIN)
     return files | ({"reward.unstable": sums.of(str(unstable))} if unstable else {})
 
 

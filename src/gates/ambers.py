@@ -131,8 +131,8 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
             raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")
         require_owner_key(profile, key, password)
         facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now()}
-        return sign_statement(key, password, found.file, AMBER, facts, _file(name, signed=True))
-    path = _file(name, signed=False)
+        return sign_statement(key, password, found.file, AMBER, facts, amber_file(name, signed=True))
+    path = amber_file(name, signed=False)
     write_json(path, Acknowledgement(name, str(found.file), sha256_file(shipped(found.file)), by, now()))
     Manifest().record([path])
     return path
@@ -247,7 +247,7 @@ def _signed_by(profile: Profile, amber: Amber) -> str:
     digest = sha256_file(shipped(amber.file))
     if amber.name == NOT_FOR_SIGNING:
         return ""
-    path = _file(amber.name, signed=profile.owner_key is not None)
+    path = amber_file(amber.name, signed=profile.owner_key is not None)
     if not path.exists():
         return ""
     if profile.owner_key is not None:
@@ -261,5 +261,6 @@ def _signed_by(profile: Profile, amber: Amber) -> str:
     return stated.by if recorded and (stated.amber, stated.sha256) == (amber.name, digest) else ""
 
 
-def _file(name: str, signed: bool) -> Path:
+def amber_file(name: str, signed: bool) -> Path:
+    """The file of a sign-off; `signed`: by the owner's key."""
     return PREFLIGHT / f"amber_{name}{'.dsse' if signed else ''}.json"

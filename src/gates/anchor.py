@@ -5,7 +5,8 @@
 Whoever controls machine, code and keys can rewrite the whole chain, but not what an authority signed before. Its answer
 is kept in `reports/rc1/anchors.jsonl` with the root certificate it was checked against. `askgate verify` needs no
 network: the chain must go through every anchored line, and the answer must be signed below the stored root, whose
-fingerprint `--tsa-root` compares with one known from elsewhere.
+fingerprint `--tsa-root` compares with one known from elsewhere. The manifest records the file after each anchor, so one
+that was shortened is noticed; `verify` says how many lines the newest anchor certifies.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ def make_anchor(url: str, root: Path, tell: Callable[[str], None]) -> Anchor:
         with atomic_write(ANCHORS) as handle:
             write_records(handle, [*kept, made])
     tell(_said(made, at))
+    manifest.record([ANCHORS])
     return made
 
 
@@ -96,6 +98,10 @@ def verify_anchors(manifest: Manifest, tell: Callable[[str], None], tsa_root: st
             what = f"line {one.lines} of {manifest.path} says that it was written after {at}, when it was certified"
             raise BadInput(what, where=where, remedy=_ASK)
         tell(_said(one, at))
+    if anchors:
+        newest = max(anchors, key=lambda one: one.lines)
+        after = len(manifest.entries) - newest.lines
+        tell(f"anchor: the newest certifies {newest.head}, the hash of line {newest.lines}; lines after it: {after}")
 
 
 def fingerprint(pem: str, where: str) -> str:

@@ -93,6 +93,11 @@ def measured_file(context: RoundContext, gate: str) -> Path:
     return context.work / f"{gate}_report.json"
 
 
+def measured_files(context: RoundContext) -> dict[str, str]:
+    """Path and SHA-256 of these files."""
+    return evidence_of(*(path for gate in GATES if (path := measured_file(context, gate)).exists()))
+
+
 def write_measured(context: RoundContext, gate: str, checks: Iterable[Check], figures: Mapping[str, Any]) -> None:
     write_json(measured_file(context, gate), {"checks": list(checks), "figures": figures})
 

@@ -190,6 +190,8 @@ class Manifest:
                     where=where,
                     remedy=_RESTORE,
                 )
+            if self.entries and _is_before(entry.at, self.entries[-1].at):
+                raise ManifestBroken("is dated before the line before it", where=where, remedy=_RESTORE)
             self.entries.append(entry)
             self.head = _hash(raw)
 
@@ -234,6 +236,14 @@ def is_future(at: str) -> bool:
     """Whether a time is in the future. A text that is not a time with a time zone counts as one."""
     try:
         return datetime.fromisoformat(at) > datetime.now(UTC) + SLACK
+    except (ValueError, TypeError):
+        return True
+
+
+def _is_before(at: str, earlier: str) -> bool:
+    """Whether a time is before the earlier one. A text that is not a time with a time zone counts as one."""
+    try:
+        return datetime.fromisoformat(at) < datetime.fromisoformat(earlier) - SLACK
     except (ValueError, TypeError):
         return True
 

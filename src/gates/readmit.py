@@ -18,7 +18,7 @@ from ..core.errors import BadInput
 from ..core.files import code_sha256, forget_reads, launchers_sha256, read_json, sha256_file
 from ..runtime.lock import lock_folder
 from .checks.config import disk_findings
-from .gate import Finding, round_context
+from .gate import Finding, measured_files, round_context
 from .manifest import Manifest, newest_evaluation
 from .rounds import refuse_changed, round1_findings, round_files
 from .ticket import ROUND1, TICKET, Fingerprints, Round, issue, read_commit, read_round, verify_ledger, verify_report
@@ -73,7 +73,7 @@ def readmit(tell: Callable[[str], None]) -> tuple[Round, Path]:
             if number == 2:
                 findings = [*round1_findings(profile, manifest), *report.findings]
                 report = replace(report, findings=findings, round1_sha256=sha256_file(ROUND1))
-            issue(replace(report, after=manifest.head), context, manifest)
+            issue(replace(report, after=manifest.head, measured=measured_files(context)), context, manifest)
         before = reports[1].earlier_code[-1]
         tell(f"code: {before[:12]} before, {code_sha256()[:12]} now; no judge was called, and both are in the ticket")
         return read_round(TICKET), TICKET

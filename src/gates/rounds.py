@@ -41,7 +41,18 @@ from .checks.judge import judge_findings, score_exam
 from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
-from .gate import MEASURED, Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
+from .gate import (
+    MEASURED,
+    Finding,
+    Gate,
+    RoundContext,
+    evidence_of,
+    findings_of,
+    measure,
+    measured_files,
+    round_context,
+    unmeasured,
+)
 from .manifest import Manifest
 from .sign_off import owner_key_id
 from .ticket import (
@@ -151,6 +162,7 @@ def run_round(
             base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
             commit=read_commit(),
             fresh_seed=seed,
+            measured=measured_files(context),
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
             to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
             ambers=tuple(one.fact for one in known),

@@ -26,6 +26,7 @@ from ..core.disk import disk
 from ..core.errors import BadInput
 from ..core.files import (
     fingerprint,
+    is_plain_json,
     read_json,
     sha256_file,
     sweep,
@@ -93,6 +94,8 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     """Seed of the random sample that was scored live."""
     round1_sha256: str = ""
     """SHA-256 of the report of round 1, in a report of round 2."""
+    measured: dict[str, str] = msgspec.field(default_factory=dict)
+    """Path and SHA-256 of the gates' own reports, whose figures the RC1 report shows."""
     to_do: tuple[str, ...] = ()
     to_do_zh: tuple[str, ...] = ()
     ambers: tuple[Check, ...] = ()
@@ -159,8 +162,9 @@ def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -
 
 
 def evidence(report: Round) -> Iterator[tuple[str, str]]:
-    """Path and SHA-256 of every file that a round measured."""
+    """Path and SHA-256 of every file that a round measured, and of the gates' own reports."""
     yield from ((one.path, one.sha256) for one in report.files.values())
+    yield from report.measured.items()
     for one in report.findings:
         yield from one.evidence.items()
 
@@ -278,6 +282,8 @@ def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[s
         yield f"nothing was measured for {', '.join(lacking)}"
     if report.passed != all(one.passed for one in report.findings):
         yield "its verdict is not that of its checks"
+    if not is_plain_json(path.read_bytes()):
+        yield "is not written as a round writes it"
     profile = report.files.get("profile")
     if profile is None or profile.path != str(profile_path(load_profile(report.profile).name)):
         yield f"does not say which profile {report.profile} it used"

@@ -32,6 +32,7 @@ from ..data.export import ExportFacts, facts_path, source_name
 from ..data.pool.meta import PoolMeta, read_meta, verify_sha256
 from ..eval.trial import HEADLINE, Compared, TrialReport
 from ..gates.ambers import ambers
+from ..gates.verify import verify as verify_evidence
 from ..pages.render import FIGURES, delta, is_share, level
 from .verify_results import derived_report, verify_results
 
@@ -78,6 +79,7 @@ def model_evidence(folder: Path, tell: Callable[[str], None]) -> ModelEvidence:
     report = derived_report(config, path)
     signed: dict[str, str] = {}
     if report.gated:
+        verify_evidence(False, tell)
         verify_results(False, tell, path)
         signed = {one.name: one.signed for one in ambers(load_profile(report.profile))}
     return ModelEvidence(sealed, config, report, path, signed)

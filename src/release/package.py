@@ -46,10 +46,9 @@ from ..core.files import (
 )
 from ..core.model_files import model_files, model_sha256
 from ..eval.trial import TrialReport
-from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
+from ..gates.ambers import NOT_FOR_SIGNING, Amber, amber_file, ambers, open_ambers
 from ..gates.anchor import ANCHORS
 from ..gates.final_models import final_models, trained_config, warm_start_of
-from ..gates.gate import PREFLIGHT
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
 from ..gates.ticket import ENVELOPE, ROUND1, TICKET, read_round
 from ..gates.verify import verify
@@ -194,16 +193,10 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
     run = paths.run_of(paths.GATED_CHECKPOINTS)
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
     held = [path for path in held if paths.run_folder(path) is None]  # those of the run have the names of their links
-    needed = [
-        *held,
-        MANIFEST,
-        ANCHORS,
-        ROUND1,
-        TICKET,
-        ENVELOPE,
-        *PREFLIGHT.glob("amber_*.json"),
-        *config_files(config),
-    ]
+    # Without the owner's key sign-offs are in the manifest, and a signature would be nobody's.
+    profile = load_profile(read_round(TICKET).profile)
+    signed = [ENVELOPE, *(amber_file(one.name, signed=True) for one in ambers(profile))] if profile.owner_key else []
+    needed = [*held, MANIFEST, ANCHORS, ROUND1, TICKET, *signed, *config_files(config)]
     base = Path(settings.base_model)
     wanted = [*(base / file.name for file in model_files(shipped(base))), *map(Path, STORE)]
     for path in (*wanted, *needed, *models, *map(warm_start_of, models)):

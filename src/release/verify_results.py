@@ -16,7 +16,7 @@ from ..checkpoint.seal import MANIFEST, final_seals
 from ..config.loader import read_yaml
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import fingerprint, forget_reads, json_bytes, real_path, sha256_file
+from ..core.files import fingerprint, forget_reads, is_plain_json, json_bytes, real_path, sha256_file
 from ..core.paths import EFFECTIVE_CONFIG, EVALUATION, GATED_CHECKPOINTS, certified_run, evaluations, in_run
 from ..core.paths import final_models as final_folders
 from ..eval.trial import TrialReport
@@ -88,6 +88,8 @@ def _compare(path: Path, expected: Mapping[str, Any]) -> None:
         if stored.get(part) != wanted.get(part):
             remedy = f"{_AGAIN}; an older report is written again with `--tag {tag}`"
             raise BadInput(f"{part}: not what episodes, seals and ticket give", where=str(path), remedy=remedy)
+    if not is_plain_json(path.read_bytes()):
+        raise BadInput("is not written as AskGate writes it", where=str(path), remedy=_AGAIN)
 
 
 def _verify_logs(config: TrainConfig, run: Path, recorded: Mapping[Path, str]) -> None:

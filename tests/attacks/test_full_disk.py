@@ -107,3 +107,24 @@ def test_a_board_without_space_for_its_index(tmp_path: Path, askgate: Askgate, m
     assert done.code == 2
     assert "database or disk is full. What to do: free some space on that disk" in done.err
     assert list(Path(".askgate").iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", [(*ROUND, "2"), ("quickstart",), ("report",), ("package",), ("board", "--port", "0")])
+def test_a_disk_that_cannot_be_written_to_gives_one_message(
+    judge: None, askgate: Askgate, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    """As on a read-only mount; root may write into a folder without the right to."""
+    real = os.open
+
+    def read_only(path: str | Path, flags: int, *given: int, **more: int) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return real(path, flags, *given, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", read_only)
+        done = askgate(*verb)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert done.err.count("What to do") == 1
+    assert admit(CONFIG).profile == PROFILE

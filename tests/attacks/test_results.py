@@ -17,10 +17,12 @@ from msgspec.structs import replace
 from src.checkpoint.seal import MANIFEST
 from src.config.loader import load_train_config
 from src.core.errors import BadInput
-from src.core.files import sha256_file
+from src.core.files import json_bytes, sha256_file
 from src.core.paths import EFFECTIVE_CONFIG, EPISODES, GATED_CHECKPOINTS, evaluations, open_run, run_of
 from src.gates import manifest
 from src.gates.manifest import newest_evaluation
+from src.gates.ticket import TICKET
+from src.release.card import model_evidence
 from src.release.verify_results import verify_results
 from src.training import results
 from src.training.results import evaluate
@@ -52,12 +54,31 @@ def test_a_verdict_edited_in_the_report_is_refused(place: Path) -> None:
         verify_results(False, silent)
 
 
+def test_a_figure_that_is_in_the_report_twice_is_refused(place: Path) -> None:
+    """The last one counts, and a reader sees the first."""
+    path = newest_evaluation()
+    assert path
+    path.write_bytes(path.read_bytes().replace(b"{", b'{\n  "figures": {"delta_pp": {"success": 99.9}},', 1))
+    record(path)
+    with pytest.raises(BadInput, match="is not written as AskGate writes it"):
+        verify_results(False, silent)
+
+
+def test_a_card_of_a_run_behind_a_forged_ticket_is_refused(place: Path) -> None:
+    """The results follow from the episodes, but no round wrote this ticket."""
+    assert verify_results(False, silent)
+    with pytest.raises(BadInput) as caught:
+        model_evidence(MODEL, silent)
+    assert caught.value.where == str(TICKET)
+
+
 def test_success_written_into_the_episodes_is_refused(place: Path) -> None:
     lines = [json.loads(line) | {"success": True} for line in TRAINED.read_text().splitlines()]
     TRAINED.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     record(TRAINED)
-    with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: is not what the sample gives"):
-        verify_results(False, silent)
+    for report in (lambda: verify_results(False, silent), report_again):  # a trainer started again only reports
+        with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: is not what the sample gives"):
+            report()
 
 
 def test_an_evaluation_is_recorded_by_its_name_in_the_run_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +114,7 @@ def stray(name: str, **changes: Any) -> Path:
     path = honest.with_name(f"ppo_eval_{name}.json")
     report = json.loads(honest.read_text()) | changes
     report["evidence"]["arguments"]["tag"] = name
-    path.write_text(json.dumps(report))
+    path.write_bytes(json_bytes(report))
     return path
 
 

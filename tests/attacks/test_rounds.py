@@ -12,7 +12,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from src.config.loader import read_yaml
+from src.config.loader import load_train_config, read_yaml
 from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.core.files import read_json, sha256_file, write_json
@@ -24,8 +24,9 @@ from src.gates.rounds import run_round
 from src.gates.ticket import ROUND1, TICKET, Fingerprints, Round, read_round, verify_judge, verify_report
 from src.gates.verify import verify
 from src.pages.rc1_report import gather, rc1_page
-from tests.gates.run_folder import judging
-from tests.release.packing import silent
+from src.training.results import evaluate
+from tests.gates.run_folder import edit_profile, judging
+from tests.release.packing import silent, trained
 from tests.scoring.server import JudgeServer
 
 CONFIG = Path("configs/quickstart_gated.yaml")
@@ -42,6 +43,14 @@ def refused(number: int, profile: str, environment: dict[str, str], why: str) ->
     with pytest.raises(BadInput, match=why):
         run_round(number, profile, environment, silent, lambda progress: None)
     assert [one.passed for one in verify(False, silent)] == [True, True]
+
+
+def test_thresholds_lowered_for_one_evaluation_are_refused(run: Path) -> None:
+    trained()
+    edit_profile(lambda found: found["thresholds"].update(need_ask_pp_min=-100.0))
+    with pytest.raises(BadInput, match="has changed since") as caught:
+        evaluate(load_train_config(CONFIG), "again")
+    assert caught.value.where == "configs/gates/quickstart.yaml"
 
 
 def invent_gain(path: Path) -> None:
@@ -62,10 +71,14 @@ def test_the_report_shows_what_the_round_measured_and_not_what_a_stage_wrote(run
 
 
 def test_invented_figures_of_a_round_are_named_by_deep(run: Path) -> None:
+    """The ticket has the file's SHA-256; where that is forged too, the figures are measured again."""
     file = PREFLIGHT / "round2/calibration_report.json"
-    verify(True, silent)
     invent_gain(file)
     Manifest().record([file])
+    with pytest.raises(BadInput, match=r"has changed since round2_pass\.json was written"):
+        verify(False, silent)
+    forge_ticket(measured=read_round(TICKET).measured | {str(file): sha256_file(file)})
+    verify(False, silent)
     with pytest.raises(BadInput, match="calibration: its figures are not what the evidence gives"):
         verify(True, silent)
 
@@ -130,6 +143,13 @@ def invented(gate: str, name: str) -> list[Finding]:
 def test_a_forged_ticket_is_refused(run: Path, changes: Callable[[], dict[str, Any]], why: str) -> None:
     forge_ticket(**changes())
     with pytest.raises(BadInput, match=why):
+        verified()
+
+
+def test_a_ticket_with_a_value_twice_is_refused(run: Path) -> None:
+    TICKET.write_bytes(TICKET.read_bytes().replace(b"{", b'{\n  "profile": "rc1",', 1))
+    Manifest().record([TICKET])
+    with pytest.raises(BadInput, match="is not written as a round writes it"):
         verified()
 
 

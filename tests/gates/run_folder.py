@@ -142,10 +142,11 @@ def _configs() -> None:
     found["scoring"]["providers"]["custom"] = {**row, "usd_in": 0.4, "usd_out": 1.6}
     found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0}
     Path("configs/default.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
-    shutil.copy(ROOT / "configs/quickstart.yaml", "configs/quickstart.yaml")
-    own = yaml.safe_load((ROOT / "configs/quickstart_gated.yaml").read_text(encoding="utf-8"))
-    own["base_model"] = str(MODEL)
-    Path("configs/quickstart_gated.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    shipped = (ROOT / "configs/quickstart.yaml").read_text(encoding="utf-8")
+    assert "base_model: models/tiny" in shipped
+    own = shipped.replace("base_model: models/tiny", f"base_model: {MODEL}")
+    Path("configs/quickstart.yaml").write_text(own, encoding="utf-8")
+    shutil.copy(ROOT / "configs/quickstart_gated.yaml", "configs/quickstart_gated.yaml")
     MODEL.mkdir()
     (MODEL / "model.safetensors").write_bytes(b"no weights: nobody speaks here, and only the sum is looked at")
     shutil.copy(ROOT / "configs/gates/rc1.yaml", "configs/gates/rc1.yaml")

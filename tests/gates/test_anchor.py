@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from src.core.errors import BadInput
 from src.gates.anchor import ANCHORS, fingerprint, make_anchor, verify_anchors
 from src.gates.manifest import MANIFEST, START, Manifest
+from src.gates.verify import verify
 from tests.conftest import Askgate
 from tests.gates.timestamp_server import TimestampServer
 
@@ -66,10 +67,25 @@ def test_an_anchored_manifest_may_grow(server: TimestampServer) -> None:
     make_anchor(server.url, ROOT, silent)
     told: list[str] = []
     verify_anchors(Manifest(), told.append, fingerprint(server.root.decode(), ""))
-    assert [line.split(" existed at ")[0] for line in told] == [
+    assert [line.split(" existed at ")[0] for line in told[:2]] == [
         "anchor: 2 lines of the manifest",
-        "anchor: 3 lines of the manifest",
+        "anchor: 4 lines of the manifest",
     ]
+    newest = f"anchor: the newest certifies {Manifest().head_after(4)}, the hash of line 4"
+    assert told[2:] == [f"{newest}; lines after it: 1"]
+
+
+def test_a_shortened_list_of_anchors_is_refused(run: Path) -> None:
+    """The chain goes through the first anchor too; what was recorded after it could be made anew."""
+    with TimestampServer() as server:
+        ROOT.write_bytes(server.root)
+        for _ in range(2):
+            make_anchor(server.url, ROOT, silent)
+    verify(False, silent)
+    ANCHORS.write_bytes(ANCHORS.read_bytes().splitlines(keepends=True)[0])
+    with pytest.raises(BadInput, match="has changed since it was recorded") as caught:
+        verify(False, silent)
+    assert caught.value.where == str(ANCHORS)
 
 
 def test_a_rewritten_manifest_is_refused(server: TimestampServer) -> None:
@@ -90,7 +106,7 @@ def test_a_manifest_cut_before_the_anchor_is_refused(server: TimestampServer) ->
 def test_an_anchor_moved_to_a_rewritten_chain_is_refused(server: TimestampServer) -> None:
     make_anchor(server.url, ROOT, silent)
     rewrite_chain()
-    edit(head=Manifest().head)
+    edit(head=Manifest().head_after(2))
     with pytest.raises(BadInput, match="is no timestamp of this manifest by that authority"):
         verify_anchors(Manifest(), silent)
 
@@ -111,7 +127,7 @@ def test_a_foreign_authority_is_refused(server: TimestampServer) -> None:
     edit(root=server.root.decode())
     with pytest.raises(BadInput, match="is no timestamp of this manifest by that authority"):
         verify_anchors(Manifest(), silent, honest)
-    assert made.head == Manifest().head
+    assert made.head == Manifest().head_after(made.lines)
 
 
 def test_a_missing_anchor_is_named_by_whoever_expects_one(server: TimestampServer) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from src.core.errors import BadInput
 from src.gates.manifest import Manifest, ManifestBroken
@@ -43,6 +45,15 @@ def test_a_changed_manifest_names_its_line(book: Path, spoil: Callable[[list[byt
         Manifest()
     with pytest.raises(ManifestBroken):
         Manifest(book).record([Path("a")])
+
+
+def test_a_line_dated_back_is_refused(book: Path) -> None:
+    """Whoever appends by hand could date an artifact before the rounds; the chain itself holds."""
+    last = Manifest().entries[-1]
+    forged = replace(last, at="2025-08-20T00:00:00+00:00", path="d", before=Manifest().head)
+    book.write_bytes(book.read_bytes() + msgspec.json.encode(forged) + b"\n")
+    with pytest.raises(ManifestBroken, match=r"manifest\.jsonl:5: is dated before the line before it"):
+        Manifest()
 
 
 def test_recording_an_unchanged_file_adds_no_line(book: Path) -> None:

@@ -16,10 +16,10 @@ from src.cli import main
 from src.config.loader import load_train_config
 from src.core.defaults import CODE, SEED_POOL_FACTS
 from src.core.errors import BadInput
-from src.core.files import sha256_file
+from src.core.files import json_bytes, sha256_file
 from src.gates import admission, manifest
 from src.gates.admission import admit
-from src.gates.ticket import ROUND1, TICKET
+from src.gates.ticket import ROUND1, TICKET, Fingerprints, read_round
 from tests.gates.run_folder import edit_profile
 from tests.poison.table import poison, twin
 
@@ -43,7 +43,7 @@ def rewrite(path: Path, change: Callable[[dict[str, object]], None]) -> Spoil:
     def spoil(run: Path) -> None:
         found = json.loads((run / path).read_text(encoding="utf-8"))
         change(found)
-        (run / path).write_text(json.dumps(found), encoding="utf-8")
+        (run / path).write_bytes(json_bytes(found))
 
     return spoil
 
@@ -149,6 +149,16 @@ def test_training_is_refused_after_any_change_with_the_reason(run: Path, spoil: 
     with pytest.raises(BadInput, match=reason) as refused:
         admit(CONFIG)
     assert refused.value.remedy
+
+
+@poison("ticket/refused")
+def test_a_list_of_unstable_samples_that_no_round_measured_is_refused(run: Path) -> None:
+    """The rounds were run while the list was not there."""
+    Path("unstable.jsonl").write_text("")
+    config = Path("configs/later.yaml")
+    config.write_text("extends: quickstart_gated.yaml\nreward: {unstable: unstable.jsonl}\n")
+    with pytest.raises(BadInput, match=r"unstable\.jsonl: no round measured this list"):
+        admission._trained_on(read_round(TICKET), config, Fingerprints())
 
 
 @poison("ticket/refused")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from askgate_env.types import Sample
 from src.core.jsonl import read_records, write_records
+from src.gates.checks.config import config_findings
 from src.gates.gate import PREFLIGHT
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.providers import settings_for
@@ -76,6 +77,8 @@ def reconfigure(**changes: Any) -> None:
         pytest.param({"eval": {"n": 12}}, "eval.n", id="hardly any held-out samples"),
         pytest.param({"eval": {"control_lr": 1.0}}, "eval.control_lr", id="a control that diverges"),
         pytest.param({"eval": {"control_lr": 1e-9}}, "eval.control_lr", id="a control that learns nothing"),
+        pytest.param({"eval": {"user": "llm"}}, "user", id="a user whose words nobody can derive"),
+        pytest.param({"user": "llm"}, "user", id="such a user in training too"),
         pytest.param({"simulate": True}, "simulate", id="simulate"),
         pytest.param({"simulate": "no"}, "simulate", id="simulate as a word"),
         pytest.param({"stepps": 1}, "measured", id="a key that is none"),
@@ -85,6 +88,13 @@ def reconfigure(**changes: Any) -> None:
 def test_a_config_without_the_required_settings(run: Path, changes: dict[str, Any], named: str) -> None:
     reconfigure(**changes)
     assert caught("config") == {named}
+
+
+@poison("config/steps")
+def test_a_trial_of_a_few_steps(run: Path) -> None:
+    """Hardly trained, it would be no test of the run at scale."""
+    Path("configs/quickstart_full.yaml").write_text("extends: quickstart_gated.yaml\nsteps: 9\n", encoding="utf-8")
+    assert [one.name for one in config_findings(current_context()) if not one.passed] == ["steps[trial]"]
 
 
 def test_a_higher_price_of_needless_asks_is_accepted(run: Path) -> None:

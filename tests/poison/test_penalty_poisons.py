@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -9,10 +10,13 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from askgate_env.types import Episode, Sample
+from src.config.loader import read_yaml
 from src.core.errors import BadInput
+from src.core.files import shipped
 from src.core.jsonl import read_records, write_records
 from src.gates.checks import penalty
 from src.gates.checks.penalty import read_pairs
@@ -127,6 +131,30 @@ def change_seal(name: str, change: Callable[[dict[str, Any]], object]) -> None:
 def test_a_run_with_other_settings_or_files(run: Path, name: str, change: Callable[[dict[str, Any]], object]) -> None:
     change_seal(name, change)
     assert "runs_not_sealed" in caught("ablation")
+
+
+ABLATION = Path("configs/quickstart_ablation.yaml")
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"base_model": "asker"}, "runs_not_sealed"),
+        ({"seed_pool": "data/own.jsonl"}, "runs_not_sealed"),
+        ({"eval": {"user": "llm"}}, "episodes_not_played"),
+    ],
+    ids=["a model made for it", "a pool that no gate saw", "a user whose words nobody can derive"],
+)
+@poison("ablation/runs_not_sealed", "ablation/episodes_not_played")
+def test_an_ablation_of_something_else(run: Path, config: dict[str, Any], named: str) -> None:
+    """Honest runs, honestly sealed, but not of this model, data and environment."""
+    shutil.copytree("model", "asker")
+    Path("asker/model.safetensors").write_bytes(b"a model that asks all the time")
+    for name in ("jsonl", "meta.json"):
+        shutil.copy(f"data/rollouts/quickstart.{name}", f"data/own.{name}")
+    ABLATION.write_text(yaml.safe_dump(read_yaml(shipped(ABLATION)) | config), encoding="utf-8")
+    ablation(current_context().profile, shadow_samples())
+    assert caught("ablation") == {named}
 
 
 @poison("ablation/runs_not_sealed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ from msgspec.structs import replace
 from askgate_env.types import Sample
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
-from src.data.pool.build import rebuilt_samples
+from src.data.pool.build import rebuilt_samples, reference_samples
 from src.data.pool.meta import read_meta
 from tests.data.samples import write_meta
-from tests.gates.run_folder import SHADOW, N, current_context, edit_profile
+from tests.gates.run_folder import ROOT, SHADOW, N, current_context, edit_profile
 
 from .forged_run import caught
 from .table import poison
@@ -83,6 +84,33 @@ def test_a_shadow_set_in_other_words_than_the_profile_names(run: Path) -> None:
     pack = Path("templates/pack_v1")
     forge_shadow_set(lambda samples: [*rebuilt_samples(read_meta(path), len(samples), pack)], templates_dir=str(pack))
     assert "shadow_rebuilt" in caught("pool")
+
+
+@pytest.mark.parametrize(
+    "easier",
+    [
+        pytest.param({"clarify_rate": 0.0}, id="no ask needed"),
+        pytest.param({"tool_hops": 1, "ops_numeric": 1}, id="one step"),
+        pytest.param({"mix": {"hotpotqa": 0.2, "strategyqa": 0.2, "gsm8k": 0.6}}, id="another mix"),
+        pytest.param({"langs": ("en",)}, id="one language"),
+    ],
+)
+@poison("pool/shadow_plan")
+def test_a_shadow_set_of_easier_questions_out_of_the_builder(run: Path, easier: dict[str, Any]) -> None:
+    """Every sample is rebuilt, because the sidecar asks for just these."""
+    path = current_context().profile.paths.shadow_set
+    templates = current_context().profile.paths.templates
+    plan = replace(read_meta(path), **easier)
+    forge_shadow_set(lambda samples: [*rebuilt_samples(plan, len(samples), templates)], **easier)
+    assert caught("pool") == {"shadow_plan"}
+
+
+def test_a_reference_pack_of_ones_own_is_not_measured_against(run: Path) -> None:
+    """Any pool would be far from the wording of that pack."""
+    meta = read_meta(current_context().profile.paths.pool)
+    before = [*reference_samples(meta, 8)]
+    shutil.copytree(ROOT / "templates/pack_v2", "templates/pack_v1")
+    assert [*reference_samples(meta, 8)] == before
 
 
 @poison("pool/shadow_samples")

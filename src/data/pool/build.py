@@ -22,7 +22,7 @@ from askgate_env.types import Sample, Task
 
 from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
-from ...core.files import atomic_files, json_bytes, require_jsonl, shipped, sidecar
+from ...core.files import HOME, atomic_files, json_bytes, require_jsonl, shipped, sidecar
 from ...runtime.workers import Workers, local_workers
 from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
@@ -33,7 +33,8 @@ from .templates import Pack, load_pack, pack_fingerprints
 from .voice import voice_fingerprints
 
 Job = tuple[Task, str, Want]
-PACK_V1 = Path("templates/pack_v1")
+PACK_V1 = HOME / "templates/pack_v1"
+"""The package's own: a reference in other words would make any pool look varied."""
 CHUNK = 250
 PARALLEL_FROM = 2_000
 """Number of samples from which worker processes are started."""

@@ -41,7 +41,7 @@ def config_findings(context: RoundContext) -> list[Finding]:
 
 
 def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Check]:
-    """Checks of a training config. The trial is shorter and has one seed; all else is required of it too."""
+    """Checks of a training config. The trial may be shorter and have one seed; all else is required of it too."""
     remedy, remedy_zh = remedies("gates")["setting"]
     checks = []
     for name, value, rule, threshold in _required_settings(path, context.profile, at_scale):
@@ -74,6 +74,8 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("priority_sampling.by_difficulty", difficulty, "<=", 1e-9),
         ("priority_sampling.seed_ratio", min(map(sampling.ratio, steps)), ">=", wanted.seed_ratio_min),
         ("priority_sampling.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
+        # What a language model said as the user cannot be derived again, so success would be believed.
+        ("user", {config.user, config.eval.user or config.user} == {"rules"}, "==", 1),
         ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
         # A lower price would be a weaker penalty than the documented one; 0 would switch it off.
         ("reward.alpha", reward.alpha, ">=", OVERCLAR_ALPHA),
@@ -87,7 +89,7 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("eval.n", _evaluated(config, paths.shadow_set), ">=", profile.thresholds.counts.eval_samples),
         ("eval.control_lr[least]", config.eval.control_lr, ">=", wanted.control_lr_min),
         ("eval.control_lr[most]", config.eval.control_lr, "<=", wanted.control_lr_max),
-        ("steps", config.steps, ">=", wanted.steps_min if at_scale else None),
+        ("steps", config.steps, ">=", wanted.steps_min if at_scale else wanted.trial_steps_min),
         ("seeds", len(config.seeds), ">=", wanted.seeds_min if at_scale else None),
     ]
     return [(name, value, rule, threshold) for name, value, rule, threshold in rows if threshold is not None]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from askgate_env.types import Sample
+from askgate_env.types import Sample, Task
 
 from ...config.profile import Paths
 from ...core.check import check, remedies
+from ...core.defaults import MIX_TOLERANCE
 from ...core.files import sha256_file
 from ...core.jsonl import read_lines
 from ...data.difficulty.validate_difficulty import validate_difficulty
-from ...data.pool.build import rebuilt_samples, reference_samples
+from ...data.pool.build import plan_of, rebuilt_samples, reference_samples
 from ...data.pool.meta import derived_meta, read_meta
+from ...data.pool.plan import BuildPlan
 from ...data.pool.shadow_set import read_set
 from ...data.quality.consistency import contradictions
 from ...data.quality.validate_pool import validate_pool
@@ -35,6 +38,7 @@ def pool_findings(context: RoundContext) -> list[Finding]:
         check("shadow_samples", len(shadow), ">=", limits.counts.shadow_samples, *remedy["shadow_samples"]),
         check("shadow_consistency", _contradicting(paths.shadow_set, shadow), "==", 0, *remedy["shadow_consistency"]),
         check("shadow_rebuilt", _not_rebuilt(paths, shadow), "==", 0, *remedy["shadow_rebuilt"]),
+        check("shadow_plan", _other_plan(paths, limits.config.datasets), "==", 0, *remedy["shadow_plan"]),
     ]
     return findings_of("pool", [*report.checks, *more], report.evidence.inputs)
 
@@ -50,6 +54,18 @@ def _not_rebuilt(paths: Paths, shadow: list[Sample]) -> int:
     meta = read_meta(paths.shadow_set)
     again = list(rebuilt_samples(meta, meta.n, paths.templates))
     return sum(ours != theirs for ours, theirs in zip(shadow, again, strict=False)) + abs(len(shadow) - len(again))
+
+
+def _other_plan(paths: Paths, mix: Mapping[Task, float]) -> int:
+    """Number of settings in the plan of the shadow set that are not those of `shadow-run` on the pool's source, or not
+    the profile's mix: a set of easier questions would be rebuilt as well."""
+    plan, pool = plan_of(read_meta(paths.shadow_set)), plan_of(read_meta(paths.pool))
+    usual = BuildPlan(
+        plan.n, plan.mix, plan.seed, pool.langs, plan.templates_dir,
+        source=pool.source, data_dir=pool.data_dir, split="shadow",
+    )  # fmt: skip
+    others = sum(getattr(plan, name) != getattr(usual, name) for name in BuildPlan.__struct_fields__)
+    return others + any(abs(plan.mix.get(task, 0) - mix.get(task, 0)) > MIX_TOLERANCE for task in {*plan.mix, *mix})
 
 
 def difficulty_findings(context: RoundContext) -> list[Finding]:

@@ -19,8 +19,9 @@ from ...config.train_config import TrainConfig
 from ...core.check import check, remedies
 from ...core.defaults import SEED
 from ...core.errors import BadInput
-from ...core.files import sha256_file, sidecar
+from ...core.files import real_path, sha256_file, sidecar
 from ...core.jsonl import read_records
+from ...core.model_files import base_sha256
 from ...core.paths import ABLATION_SIDES, ablation_file
 from ...data.difficulty.metrics import measure_all
 from ...data.pool.shadow_set import evenly_spaced, read_set
@@ -89,15 +90,20 @@ def _unproved(
     if sorted(plan.seeds) != sorted(pair.seed for pair in pairs):
         return 2 * len(pairs), None
     sources = source_files(config) | {"shadow_set": sha256_file(paths.shadow_set)}
+    # What the penalty does to another model, or on other samples, says nothing about this run.
+    is_this_run = sources["base_model"] == base_sha256(load_train_config(paths.config).base_model)
+    is_this_run &= real_path(config.seed_pool) in (real_path(paths.pool), real_path(paths.balanced))
     known = {one.id: (one, record.level) for one, record in zip(held_out, measure_all(held_out), strict=True)}
     not_sealed = not_played = 0
     for side in ABLATION_SIDES:
         own = side_config(config, plan, penalty=side == "with")
         replay = Replay(own)
         for pair in pairs:
-            not_sealed += not is_sealed_as(read_seal_of(paths.ablation_episodes, pair.seed, side), own, sources)
+            seal = read_seal_of(paths.ablation_episodes, pair.seed, side)
+            not_sealed += not (is_this_run and is_sealed_as(seal, own, sources))
             not_played += sum(
-                one.sample_id not in known or not replay.agrees(one, *known[one.sample_id], pair.seed)
+                not (replay.is_complete and one.sample_id in known)
+                or not replay.agrees(one, *known[one.sample_id], pair.seed)
                 for one in (pair.with_penalty if side == "with" else pair.without)
             )
     return not_sealed, not_played
