@@ -64,8 +64,9 @@ def wait_for_lock(path: Path, on_wait: Callable[[], None], poll_s: float) -> Ite
 
     `on_wait` is called once if another process holds the lock.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    with explain_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if not _try_lock(file):
             on_wait()

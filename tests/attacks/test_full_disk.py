@@ -109,7 +109,7 @@ def test_a_board_without_space_for_its_index(tmp_path: Path, askgate: Askgate, m
     assert list(Path(".askgate").iterdir()) == []
 
 
-@pytest.mark.parametrize("verb", [(*ROUND, "2"), ("quickstart",), ("report",), ("package",), ("board", "--port", "0")])
+@pytest.mark.parametrize("verb", [(*ROUND, "2"), ("quickstart",), ("report",), ("package",)])
 def test_a_disk_that_cannot_be_written_to_gives_one_message(
     judge: None, askgate: Askgate, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
 ) -> None:

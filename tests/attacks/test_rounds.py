@@ -24,7 +24,7 @@ from src.gates.rounds import run_round
 from src.gates.ticket import ROUND1, TICKET, Fingerprints, Round, read_round, verify_judge, verify_report
 from src.gates.verify import verify
 from src.pages.rc1_report import gather, rc1_page
-from src.training.results import evaluate
+from src.training import results
 from tests.gates.run_folder import edit_profile, judging
 from tests.release.packing import silent, trained
 from tests.scoring.server import JudgeServer
@@ -45,11 +45,12 @@ def refused(number: int, profile: str, environment: dict[str, str], why: str) ->
     assert [one.passed for one in verify(False, silent)] == [True, True]
 
 
-def test_thresholds_lowered_for_one_evaluation_are_refused(run: Path) -> None:
+def test_thresholds_lowered_for_one_evaluation_are_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained()
+    monkeypatch.setattr(results, "_require_same_settings", lambda *given: None)  # nobody evaluated here
     edit_profile(lambda found: found["thresholds"].update(need_ask_pp_min=-100.0))
     with pytest.raises(BadInput, match="has changed since") as caught:
-        evaluate(load_train_config(CONFIG), "again")
+        results.evaluate(load_train_config(CONFIG), "again")
     assert caught.value.where == "configs/gates/quickstart.yaml"
 
 

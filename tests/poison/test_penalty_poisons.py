@@ -154,7 +154,7 @@ def test_an_ablation_of_something_else(run: Path, config: dict[str, Any], named:
         shutil.copy(f"data/rollouts/quickstart.{name}", f"data/own.{name}")
     ABLATION.write_text(yaml.safe_dump(read_yaml(shipped(ABLATION)) | config), encoding="utf-8")
     ablation(current_context().profile, shadow_samples())
-    assert caught("ablation") == {named}
+    assert named in caught("ablation")
 
 
 @poison("ablation/runs_not_sealed")

@@ -64,8 +64,10 @@ def _other_plan(paths: Paths, mix: Mapping[Task, float]) -> int:
         plan.n, plan.mix, plan.seed, pool.langs, plan.templates_dir,
         source=pool.source, data_dir=pool.data_dir, split="shadow",
     )  # fmt: skip
-    others = sum(getattr(plan, name) != getattr(usual, name) for name in BuildPlan.__struct_fields__)
-    return others + any(abs(plan.mix.get(task, 0) - mix.get(task, 0)) > MIX_TOLERANCE for task in {*plan.mix, *mix})
+    others = [name for name in BuildPlan.__struct_fields__ if getattr(plan, name) != getattr(usual, name)]
+    return len(others) + any(
+        abs(plan.mix.get(task, 0) - mix.get(task, 0)) > MIX_TOLERANCE for task in {*plan.mix, *mix}
+    )
 
 
 def difficulty_findings(context: RoundContext) -> list[Finding]:
