@@ -89,7 +89,7 @@ GROUPS = {
     ),
     "Owner": Group(
         "run at full size, report, sign off and release",
-        "askgate report && askgate package --key owner.pem",
+        "askgate report && askgate package --key key.pem",
         [
             loop.rc1,
             release.report,

@@ -297,8 +297,8 @@ def export(
 ) -> None:
     """Export a pool or recorded episodes for other trainers.
 
-    With --episodes, SFT rows are the episodes that earned the outcome. A DPO pair is the first turn in which a right
-    and a worse episode of one sample differ; the demonstration stands in for a right one.
+    With --episodes, SFT rows are the successful episodes. A DPO pair is the first turn in which the best successful
+    episode of a sample and its worst episode differ. If no episode succeeded, the demonstration is the chosen one.
     """
     from ..data.export import export as write_rows
     from ..data.export import facts_path

@@ -85,7 +85,7 @@ LiveN = Annotated[
     ),
 ]
 Provider = Annotated[
-    str, Option(help="Provider of the judge: local, deepseek_r1, gemini, openai or custom. Default: $SCORER_PROVIDER.")
+    str, Option(help="Provider of the judge, for example local, openai or custom. Default: $SCORER_PROVIDER.")
 ]
 
 # Reports and profiles
@@ -104,7 +104,7 @@ GateProfile = Annotated[
     ProfileName | None,
     Option(
         "--profile",
-        help="Profile with files and thresholds: configs/gates/NAME.yaml. Default: rc1, unless another ran here.",
+        help="Profile with files and thresholds: configs/gates/NAME.yaml. Default: rc1; required if another ran here.",
     ),
 ]
 

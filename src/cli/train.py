@@ -66,7 +66,7 @@ def sft(
     resume: Annotated[
         bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
     ] = False,
-    gated: Annotated[bool, Option("--gated", help="Train behind the ticket, as ppo_runner does.")] = False,
+    gated: Annotated[bool, Option("--gated", help="Gated: needs the ticket, as ppo-runner does.")] = False,
 ) -> None:
     """Run only the warm start of a training run: SFT on the pool's demonstrations.
 
@@ -296,7 +296,7 @@ def run_round(
 
 def verify(
     deep: Annotated[
-        bool, Option("--deep", help="Also measure every gate again, and let the models repeat some dialogues.")
+        bool, Option("--deep", help="Also measure every gate again, and rerun the models on some recorded dialogues.")
     ] = False,
     owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
     dialogues: Annotated[
