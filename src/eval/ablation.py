@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 from pydantic import ValidationError
 
+from askgate_env.reward import OVERCLAR_CAP
+
 from ..checkpoint.seal import Seal
 from ..config.loader import load_train_config
 from ..config.profile import Profile
@@ -85,13 +87,12 @@ def sealed_config(seal: Seal | None) -> TrainConfig | None:
 
 
 def profile_plan(profile: Profile) -> AblationPlan:
-    """The ablation that a profile asks for, at the price that its config trains with."""
+    """The ablation that a profile asks for: alpha of its config, and the cap that every gated run has."""
     paths, sizes = profile.paths, profile.sizes.ablation
-    reward = load_train_config(paths.ablation_config).reward
     return AblationPlan(
         paths.ablation_config,
-        reward.alpha,
-        reward.cap,
+        load_train_config(paths.ablation_config).reward.alpha,
+        OVERCLAR_CAP,
         sizes.steps,
         sizes.seeds,
         sizes.samples,

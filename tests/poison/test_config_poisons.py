@@ -9,8 +9,10 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from askgate_env.reward import OVERCLAR_CAP
 from askgate_env.types import Sample
 from src.core.jsonl import read_records, write_records
+from src.eval.ablation import profile_plan
 from src.gates.checks.config import config_findings
 from src.gates.gate import PREFLIGHT
 from src.scoring.prompt import DIMENSIONS
@@ -22,7 +24,7 @@ from tests.gates.run_folder import current_context, edit_profile, judging
 from .forged_run import caught
 from .table import poison, twin
 
-CONFIG = Path("configs/quickstart_gated.yaml")
+CONFIG, ABLATION = Path("configs/quickstart_gated.yaml"), Path("configs/quickstart_ablation.yaml")
 REWARD = {"weights": "configs/weights.json", "dimensions": 0.3, "alpha": 0.3}
 
 
@@ -99,8 +101,21 @@ def test_a_trial_of_a_few_steps(run: Path) -> None:
 
 def test_a_higher_price_of_needless_asks_is_accepted(run: Path) -> None:
     reconfigure(reward=REWARD | {"alpha": 0.5})
-    Path("configs/quickstart_ablation.yaml").write_text("extends: quickstart.yaml\nreward: {alpha: 0.5}\n")
+    ABLATION.write_text("extends: quickstart.yaml\nreward: {alpha: 0.5}\n", encoding="utf-8")
     assert not caught("config")
+
+
+@poison("config/reward.alpha")
+def test_a_weaker_penalty_in_run_and_ablation_alike(run: Path) -> None:
+    reconfigure(reward=REWARD | {"alpha": 0.05})
+    ABLATION.write_text("extends: quickstart.yaml\nreward: {alpha: 0.05}\n", encoding="utf-8")
+    assert caught("config") == {"reward.alpha"}
+
+
+def test_an_ablation_has_the_cap_of_every_gated_run(run: Path) -> None:
+    """With a larger cap the penalty would do more in the ablation than in the run."""
+    ABLATION.write_text("extends: quickstart.yaml\nreward: {alpha: 0.3, cap: 64}\n", encoding="utf-8")
+    assert profile_plan(current_context().profile).cap == OVERCLAR_CAP
 
 
 @poison("config/seeds", "config/live_mode", "config/finetune.method")
