@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..core.disk import make_path
 from ..core.errors import BadInput
-from .disk import explain_disk_errors
+from .disk import RUN_AGAIN, explain_disk_errors
 
 POLL_SECONDS = 0.05
 TRIES = 5
@@ -64,7 +64,7 @@ def wait_for_lock(path: Path, on_wait: Callable[[], None], poll_s: float) -> Ite
 
     `on_wait` is called once if another process holds the lock.
     """
-    with explain_disk_errors(path):
+    with explain_disk_errors(path, RUN_AGAIN):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
