@@ -26,6 +26,7 @@ class TinyServer:
     """Answers `POST /v1/chat/completions`. The model knows the actions, so it reads no system prompt."""
 
     def __enter__(self) -> Self:
+        self._threads = torch.get_num_threads()
         torch.set_num_threads(1)  # more would wait for each other on a busy machine, for a model of this size
         self._model: Any = load_merged(TINY, None)
         self._renderer = TagRenderer(load_tokenizer(TINY))
@@ -66,6 +67,7 @@ class TinyServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(timeout=10)
+        torch.set_num_threads(self._threads)
 
     def reply(self, messages: list[dict[str, str]]) -> str:
         """The next turn of the policy. A user message after a tool call is the tool's result."""
