@@ -190,12 +190,20 @@ def weight_calib(
 def overclar_penalty(
     alpha: Annotated[
         float | None,
-        Option(min=0, max=1, help="Penalty per needless clarifying question. Default: from configs/default.yaml."),
+        Option(
+            min=0,
+            max=1,
+            help="Penalty per needless clarifying question. Default: from configs/default.yaml; with --ablation from "
+            "--config.",
+        ),
     ] = None,
     cap: Annotated[
         int | None,
         Option(
-            min=0, max=64, help="Maximum number of penalized clarifying questions. Default: from configs/default.yaml."
+            min=0,
+            max=64,
+            help="Maximum number of penalized clarifying questions. Default: from configs/default.yaml; with --ablation "
+            "from --config.",
         ),
     ] = None,
     ablation: Annotated[
@@ -216,7 +224,7 @@ def overclar_penalty(
     from ..config.loader import load_config, load_train_config
     from ..config.profile import profile_for
 
-    section = load_config().overclar
+    section = load_train_config(config, overrides).reward if ablation else load_config().overclar
     alpha, cap = section.alpha if alpha is None else alpha, section.cap if cap is None else cap
     if not ablation:
         _print_penalties(alpha, cap, as_json)

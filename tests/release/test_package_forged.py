@@ -160,8 +160,9 @@ def test_nothing_outside_is_read_because_a_package_names_it(packed: Path, tmp_pa
 
         def one_more(found: dict[str, bytes], name: str = name) -> None:
             lines = found[str(MANIFEST)]
-            before = sha256(lines.splitlines()[-1]).hexdigest()
-            entry = Entry("file", name, sha256(b"private").hexdigest(), 0, "2026-01-01T00:00:00+00:00", before)
+            last = lines.splitlines()[-1]
+            at = msgspec.json.decode(last, type=Entry).at
+            entry = Entry("file", name, sha256(b"private").hexdigest(), 0, at, sha256(last).hexdigest())
             found[str(MANIFEST)] = lines + msgspec.json.encode(entry) + b"\n"
 
         with pytest.raises(BadInput, match="which is outside") as caught:
