@@ -202,8 +202,8 @@ def overclar_penalty(
         Option(
             min=0,
             max=64,
-            help="Maximum number of penalized clarifying questions. Default: from configs/default.yaml; with --ablation "
-            "from --config.",
+            help="Maximum number of penalized clarifying questions. Default: from configs/default.yaml; with "
+            "--ablation from --config.",
         ),
     ] = None,
     ablation: Annotated[
