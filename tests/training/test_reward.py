@@ -116,7 +116,7 @@ def test_a_share_is_judged_and_its_cost_announced_first(
     assert done.code == 0, done.err
     cost = re.search(r"live scoring by custom of 50% of the episodes, for 3 steps in all: (.*); by", done.err)
     assert cost, done.err
-    assert re.match(r"6 dialogues, 18 calls \(66 at most\), about \$\d.*, about \d+ s ", cost[1])
+    assert re.match(r"6 dialogues, 18 calls \(66 at most\), about \$\d.*, about [\d.]+ s ", cost[1])
     assert done.err.index("live scoring by") < done.err.index("evaluated after step 0")
     for step, batch in enumerate(trained(place), start=1):
         verdicts = {one.row: one for one in read_records(place / f"logs/judged/step_{step:05d}.jsonl", LiveScore)}
