@@ -74,12 +74,12 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("priority_sampling.by_difficulty", difficulty, "<=", 1e-9),
         ("priority_sampling.seed_ratio", min(map(sampling.ratio, steps)), ">=", wanted.seed_ratio_min),
         ("priority_sampling.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
-        # What a language model said as the user cannot be derived again, so success would be believed.
+        # Gated runs have the user by rules. What a language model said as the user could not be derived again.
         ("user", {config.user, config.eval.user or config.user} == {"rules"}, "==", 1),
         ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
         # A lower price would be a weaker penalty than the documented one; 0 would switch it off.
         ("reward.alpha", reward.alpha, ">=", OVERCLAR_ALPHA),
-        # What the ablation shows holds for its price alone.
+        # The ablation measures one price, so it says nothing about a run with another.
         ("reward.alpha[ablation]", reward.alpha, "==", load_train_config(paths.ablation_config).reward.alpha),
         ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
         # The weights that were calibrated and compared must be those that reward the run.
