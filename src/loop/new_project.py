@@ -9,11 +9,19 @@ from pathlib import Path
 
 from ..core.errors import BadInput
 from ..core.files import HOME
+from ..runtime.language import terminal_language
 
-COPIED = ("configs/*.yaml", "configs/gates/*.yaml", "configs/weights_baseline.json", "templates/pack_*/*.json")
-"""Files that a project edits. Models are not copied: they are found in the package, or named in a config."""
+COPIED = (
+    "configs/*.yaml",
+    "configs/gates/*.yaml",
+    "configs/weights_baseline.json",
+    "templates/pack_*/*.json",
+    "docs/*.md",
+)
+"""Files that a project edits, and the pages that messages point to. Models are not copied: they are found in the
+package, or named in a config."""
 IGNORED = ".askgate/\n.venv/\ncheckpoints/\ndata/\nlogs/\nreports/\nruns/\nconfigs/weights.json\n"
-README = Path(__file__).with_suffix(".md")
+READMES = {"en": Path(__file__).with_suffix(".md"), "zh": Path(__file__).with_suffix(".zh.md")}
 
 
 def make_project(folder: Path) -> list[Path]:
@@ -31,7 +39,7 @@ def make_project(folder: Path) -> list[Path]:
             target = work / file.relative_to(HOME)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
-        shutil.copyfile(README, work / "README.md")
+        shutil.copyfile(READMES[terminal_language()], work / "README.md")
         (work / ".gitignore").write_text(IGNORED, encoding="utf-8")
         if there:
             # Keep the folder itself: it may be the working folder of somebody's shell.
@@ -44,4 +52,4 @@ def make_project(folder: Path) -> list[Path]:
     except BaseException:
         shutil.rmtree(work, ignore_errors=True)
         raise
-    return [folder / name for name in ("configs", "templates", "README.md")]
+    return [folder / name for name in ("configs", "templates", "docs", "README.md")]

@@ -9,13 +9,21 @@ from askgate_env.tools import wiki
 from src.core.errors import BadInput
 from src.data.difficulty.text_features import clue_overlap
 from src.data.pool.source import Item, Want
-from src.data.readers import hotpotqa, strategyqa
 from src.data.readers.article_items import make_item
-from src.data.readers.articles import ArticleQuestion, reads_well, search_query, split_sentences, stands_alone
-from src.data.readers.hotpotqa import HotpotRecord
+from src.data.readers.articles import (
+    ArticleQuestion,
+    HotpotRecord,
+    Paragraph,
+    QuestionStyle,
+    StrategyRecord,
+    read_hotpotqa,
+    read_strategyqa,
+    reads_well,
+    search_query,
+    split_sentences,
+    stands_alone,
+)
 from src.data.readers.level_fit import OVERLAP_BANDS, choose_clue, overlap
-from src.data.readers.question_style import QuestionStyle
-from src.data.readers.strategyqa import Paragraph, StrategyRecord
 from tests.data.dataset_records import hotpot, paragraphs, person, strategy
 
 
@@ -24,7 +32,7 @@ def want(level: str = "medium", clarify: bool = False) -> Want:
 
 
 def reading(number: int = 3, **changes: object) -> ArticleQuestion:
-    made = hotpotqa.read(msgspec.convert({**hotpot(number), **changes}, HotpotRecord))
+    made = read_hotpotqa(msgspec.convert({**hotpot(number), **changes}, HotpotRecord))
     assert made is not None
     return made
 
@@ -104,16 +112,16 @@ def test_no_query_is_made_of_common_words() -> None:
 
 def test_hotpotqa_records_without_their_support_are_left_aside() -> None:
     raw = hotpot(3)
-    assert hotpotqa.read(msgspec.convert({**raw, "supporting_facts": [["Nobody", 0]]}, HotpotRecord)) is None
-    assert hotpotqa.read(msgspec.convert({**raw, "supporting_facts": [[person(6), 9]]}, HotpotRecord)) is None
+    assert read_hotpotqa(msgspec.convert({**raw, "supporting_facts": [["Nobody", 0]]}, HotpotRecord)) is None
+    assert read_hotpotqa(msgspec.convert({**raw, "supporting_facts": [[person(6), 9]]}, HotpotRecord)) is None
     fewer = {**raw, "context": raw["context"][:2]}
-    assert hotpotqa.read(msgspec.convert(fewer, HotpotRecord)) is not None
+    assert read_hotpotqa(msgspec.convert(fewer, HotpotRecord)) is not None
 
 
 def test_html_marks_in_hotpotqa_are_resolved() -> None:
     raw = hotpot(3)
     raw["context"].append(["Salt &amp; Pepper", ["Salt &amp; Pepper is a film.", " "]])
-    made = hotpotqa.read(msgspec.convert(raw, HotpotRecord))
+    made = read_hotpotqa(msgspec.convert(raw, HotpotRecord))
     assert made is not None
     assert made.others[-1].title == "Salt & Pepper"
     assert made.others[-1].sentences == ("Salt & Pepper is a film.",)
@@ -122,7 +130,7 @@ def test_html_marks_in_hotpotqa_are_resolved() -> None:
 def strategy_reading(**changes: object) -> ArticleQuestion | None:
     pages = {name: msgspec.convert(page, Paragraph) for name, page in paragraphs(4).items()}
     record = msgspec.convert({**strategy(4), **changes}, StrategyRecord)
-    return strategyqa.read(record, pages, "strategyqa_train.json[4]")
+    return read_strategyqa(record, pages, "strategyqa_train.json[4]")
 
 
 def test_strategyqa_uses_the_annotator_with_most_evidence() -> None:
@@ -146,7 +154,7 @@ def test_paragraphs_of_one_title_are_one_article_in_order() -> None:
         "Orn-1": Paragraph("Orn", "Orn is a lake.", 1),
     }
     record = msgspec.convert({**strategy(4), "evidence": [[[["Orn-2", "Orn-1"]]]]}, StrategyRecord)
-    made = strategyqa.read(record, pages, "")
+    made = read_strategyqa(record, pages, "")
     assert made is not None
     assert made.gold[0].sentences == ("Orn is a lake.", "It is deep.")
 
@@ -163,7 +171,7 @@ def test_paragraphs_of_one_title_are_one_article_in_order() -> None:
 )
 def test_questions_with_a_plain_slip_are_left_aside(question: str) -> None:
     assert not reads_well(question)
-    assert hotpotqa.read(msgspec.convert({**hotpot(3), "question": question}, HotpotRecord)) is None
+    assert read_hotpotqa(msgspec.convert({**hotpot(3), "question": question}, HotpotRecord)) is None
     assert strategy_reading(question=question) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askgate_env.types import LEVELS, TASKS, Level, Sample, Task
+from src.cli.parse import target
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
@@ -50,7 +52,6 @@ def test_shares_hold_in_every_task_and_the_mix_is_kept(tmp_path: Path) -> None:
         assert done.counts[task]["hard"] / size >= 0.30
         assert done.counts[task]["easy"] / size <= 0.25
         assert abs(size / done.n - MIX[task]) < 1 / done.n
-    assert done.scarcest == ("hotpotqa", "medium")
 
 
 def test_lines_are_copied_unchanged_in_order_and_never_twice(tmp_path: Path) -> None:
@@ -90,13 +91,28 @@ def test_a_last_line_without_newline_is_still_a_whole_line(tmp_path: Path) -> No
     assert (tmp_path / "out.jsonl").read_bytes().endswith(b"}\n")
 
 
-def test_an_empty_bucket_is_named_with_its_remedy(tmp_path: Path) -> None:
+def test_an_empty_bucket_is_named_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     supply = even_supply(9, 9, 9)
     supply["gsm8k"]["hard"] = 0
-    with pytest.raises(BadInput, match=r"gsm8k has 0 hard samples.*--ops-numeric.*--target") as refused:
+    with pytest.raises(BadInput, match=r"gsm8k has 0 hard samples.*--ops-numeric.*--target"):
         balance(tmp_path, graded_samples(supply))
-    assert "调高" in str(refused.value)
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    with pytest.raises(BadInput, match=r"gsm8k 的 hard 样本只有 0 条.*调高"):
+        balance(tmp_path, graded_samples(supply))
     assert not (tmp_path / "seed.balanced.jsonl").exists()
+
+
+def test_a_source_that_no_flag_changes_names_the_shares_that_it_can_meet(tmp_path: Path) -> None:
+    samples = [graded(f"{level}{number}", "gsm8k", level) for level in ("easy", "medium") for number in range(9)]
+    pool = write_pool(tmp_path / "seed.jsonl", samples, mix=ONE_TASK, source="messages")
+    metrics, out = tmp_path / "seed.metrics.jsonl", tmp_path / "balanced.jsonl"
+    difficulty_metrics(pool, metrics)
+    with pytest.raises(BadInput) as refused:
+        difficulty_bucketize(metrics, TARGET, ["gsm8k"], out)
+    told = re.search(r"--target (\S+);", str(refused.value))
+    assert told
+    assert "--tool-hops" not in str(refused.value)
+    assert difficulty_bucketize(metrics, target(told[1]), ["gsm8k"], out).n == 18
 
 
 def test_too_few_easy_samples_name_the_remedy(tmp_path: Path) -> None:

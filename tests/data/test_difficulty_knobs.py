@@ -12,9 +12,9 @@ from src.data.difficulty.metrics import RISING
 from src.data.difficulty.text_features import operators
 from src.data.pool.source import SCORES, USUAL, Item, Want, followed, operations_missed, points_missed
 from src.data.readers import article_items as pages
-from src.data.readers import gsm8k, hotpotqa
+from src.data.readers import gsm8k
+from src.data.readers.articles import HotpotRecord, read_hotpotqa
 from src.data.readers.gsm8k import GsmRecord
-from src.data.readers.hotpotqa import HotpotRecord
 from src.data.readers.level_fit import misfit, score, turns
 from src.data.worlds.arithmetic.problem import make_problem
 from tests.data.dataset_records import hotpot
@@ -33,7 +33,7 @@ def long_sum(terms: int) -> gsm8k.WordProblem:
         total += 100 + 7 * day
     text = " ".join(["Ada runs a mill.", *told, "How many sacks does the mill grind?"])
     problem = gsm8k.read(GsmRecord(text, "\n".join([*marks, f"#### {total}"])))
-    assert problem is not None
+    assert isinstance(problem, gsm8k.WordProblem)
     return problem
 
 
@@ -112,9 +112,9 @@ def test_hard_gsm8k_records_have_about_the_operations_asked_for() -> None:
 
 
 def test_article_questions_take_fewer_or_more_calls() -> None:
-    reading = hotpotqa.read(msgspec.convert(hotpot(3), HotpotRecord))
+    reading = read_hotpotqa(msgspec.convert(hotpot(3), HotpotRecord))
     assert reading is not None
-    others = [hotpotqa.read(msgspec.convert(hotpot(number), HotpotRecord)) for number in range(10, 30)]
+    others = [read_hotpotqa(msgspec.convert(hotpot(number), HotpotRecord)) for number in range(10, 30)]
     spares = [article for other in others if other for article in other.gold]
     found: dict[int, Item] = {}
     for hops in (1, 3, 4, 8):
@@ -132,7 +132,7 @@ def test_article_questions_take_fewer_or_more_calls() -> None:
 def test_medium_article_questions_follow_the_knob() -> None:
     calls: Counter[int] = Counter()
     for number in range(12):
-        reading = hotpotqa.read(msgspec.convert(hotpot(number), HotpotRecord))
+        reading = read_hotpotqa(msgspec.convert(hotpot(number), HotpotRecord))
         assert reading is not None
         for hops in (4, 8):
             item = pages.make_item(reading, want("medium", hops=hops), 1, [])

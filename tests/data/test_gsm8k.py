@@ -14,6 +14,7 @@ from src.data.readers.gsm8k import (
     MODES,
     GsmRecord,
     Mode,
+    WordProblem,
     asked_for,
     make_item,
     merge,
@@ -75,11 +76,11 @@ def test_a_result_equal_to_a_given_number_is_not_merged() -> None:
 
 def test_records_without_a_way_to_their_answer_are_left_aside() -> None:
     story = "Ann has 3 hens. Each lays 2 eggs. How many eggs are there?"
-    assert read(record(story, "3*2 = <<3*2=6>>6\n#### 6")) is not None
-    assert read(record(story, "It is six.\n#### 6")) is None
-    assert read(record(story, "3*2 = <<3*2=6>>6 and one more.\n#### 7")) is None
-    assert read(record(story, "3*2 = <<3*2=6>>6")) is None
-    assert read(record("How many eggs do 3 hens lay?", "<<3*2=6>>\n#### 6")) is None
+    assert isinstance(read(record(story, "3*2 = <<3*2=6>>6\n#### 6")), WordProblem)
+    assert "no steps" in str(read(record(story, "It is six.\n#### 6")))
+    assert "last step" in str(read(record(story, "3*2 = <<3*2=6>>6 and one more.\n#### 7")))
+    assert "no number" in str(read(record(story, "3*2 = <<3*2=6>>6")))
+    assert "two sentences" in str(read(record("How many eggs do 3 hens lay?", "<<3*2=6>>\n#### 6")))
 
 
 def test_the_id_follows_the_text_not_the_row() -> None:
@@ -90,7 +91,7 @@ def test_the_id_follows_the_text_not_the_row() -> None:
 
 def test_questions_for_omitted_sentences_are_good_english() -> None:
     problem = read(record(**gsm(0)))
-    assert problem is not None
+    assert isinstance(problem, WordProblem)
     assert [one.missing for one in problem.omissions] == [
         "how many boxes Alda has in the cellar",
         "how many pens each box holds",
@@ -119,7 +120,7 @@ def test_a_number_repeated_unused_or_hard_to_ask_for_stays(sentence: str, rest: 
 @pytest.mark.parametrize("mode", MODES)
 def test_each_mode_gives_a_consistent_item(mode: Mode, level: str) -> None:
     problem = read(record(**gsm(3)))
-    assert problem is not None
+    assert isinstance(problem, WordProblem)
     item = make_item(problem, mode, want(level, mode == "hidden"), seed=1)
     assert item is not None
     assert item == make_item(problem, mode, want(level, mode == "hidden"), seed=1)
@@ -151,7 +152,7 @@ def test_each_mode_gives_a_consistent_item(mode: Mode, level: str) -> None:
 
 def test_the_clue_of_an_easy_problem_is_its_end() -> None:
     problem = read(record(**gsm(5)))
-    assert problem is not None
+    assert isinstance(problem, WordProblem)
     item = make_item(problem, "intact", want("easy"), seed=1)
     assert item is not None
     assert item.clue

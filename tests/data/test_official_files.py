@@ -128,7 +128,7 @@ def broken(record: dict[str, Any], **changes: Any) -> dict[str, Any]:
         ("hotpotqa", "any_name.json", [broken(hotpot(0), question=5)], r"str.*`\$\[0\]\.question`"),
         ("strategyqa", "strategyqa_train.json", [broken(strategy(0), facts="one")], r"`\$\[0\]\.facts`"),
         ("gsm8k", "train.jsonl", json.dumps(gsm(0)) + '\n{"question": 3}', r"train\.jsonl:2: .*question"),
-        ("gsm8k", "train.jsonl", '{"question": "a", "answer": "3"}', r"train\.jsonl:1: answer"),
+        ("gsm8k", "train.jsonl", '{"question": "a", "answer": "3"}', r"train\.jsonl:1: 'a' skipped: no number"),
         ("gsm8k", "train.jsonl", "\n\n{nonsense", r"train\.jsonl:3: not valid JSON"),
         ("gsm8k", "train.jsonl", b'{"question": "\xff", "answer": "#### 3"}', r"train\.jsonl:1: "),
     ],

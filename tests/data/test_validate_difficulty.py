@@ -98,6 +98,16 @@ def test_an_all_easy_pool_fails_on_its_shares(tmp_path: Path) -> None:
     assert "--tool-hops" in by_name(report, "hard_share[hotpotqa]").remedy_zh
 
 
+def test_advice_on_questions_that_people_worded_names_no_flag_that_changes_nothing(tmp_path: Path) -> None:
+    sold_as_balanced(tmp_path, graded_samples(even_supply(9, 9, 0)))
+    for name in ("seed.jsonl", "seed.metrics.jsonl", "seed.balanced.jsonl"):
+        write_meta(tmp_path / name, msgspec.structs.replace(read_meta(tmp_path / name), source="messages"))
+    report = validate(tmp_path)
+    assert "--target easy:0.5,medium:0.5,hard:0;" in by_name(report, "hard_share").remedy
+    assert by_name(report, "clue_overlap_hard_max").remedy == by_name(report, "clue_overlap_hard_min").remedy
+    assert not [one for one in report.checks if not one.passed and "tool-hops" in one.remedy]
+
+
 def test_one_task_of_easy_samples_fails_its_own_checks(tmp_path: Path) -> None:
     supply: dict[Task, dict[Level, int]] = {task: {"easy": 3, "medium": 5, "hard": 12} for task in TASKS}
     supply["strategyqa"] = {"easy": 9, "medium": 9, "hard": 2}

@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from askgate_env.types import TASKS, Hidden, Sample, Turn
-from src.core.check import Check, Report
+from src.core.check import Check, Report, check
 from src.core.errors import BadInput
 from src.data.quality.consistency import contradictions
-from src.data.quality.validate_pool import validate_pool
+from src.data.quality.validate_pool import advised, validate_pool
 from tests.data.samples import changed, make_sample, pool_meta, write_lines, write_pool
 from tests.data.worded_samples import V1, V2, wordy
 from tests.rc1 import POOL_LIMITS
@@ -49,6 +49,14 @@ def test_the_lengths_count_context_and_tool_results(tmp_path: Path) -> None:
 def test_too_little_text_passes_nothing(tmp_path: Path) -> None:
     report = validated(write_pool(tmp_path / "pool.jsonl", wordy(40, V2)))
     assert {"distinct2[gsm8k]", "distinct2[strategyqa]"} <= failed(report)
+
+
+def test_the_remedy_fits_the_source() -> None:
+    found = check("dup_pct", 5.0, "<=", 2.0, "use more templates", "")
+    assert advised(found, "builtin").remedy.startswith("use a larger source or more templates")
+    for source in ("messages", "dir"):
+        assert "remove or reword one of each pair in your file" in advised(found, source).remedy
+    assert "too small to measure" in advised(check("shortcut_auc[gsm8k]", None, "<=", 0.7, "", ""), "dir").remedy
 
 
 def test_a_task_that_the_pool_lacks_is_refused(tmp_path: Path) -> None:
@@ -92,7 +100,7 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
 
 OPENING = (Turn("user", "say", "How many?"),)
 CALL, RESULT = Turn("assistant", "call", "6*7", tool="calc"), Turn("tool", "result", "42", tool="calc")
-ASK, LAST = Turn("assistant", "ask", "Can you say how many crates?"), Turn("assistant", "answer", "42")
+ASK, LAST = Turn("assistant", "ask", "Can you tell me how many crates?"), Turn("assistant", "answer", "42")
 WRONG, SHRUG = Turn("tool", "result", "nothing found", tool="calc"), Turn("user", "say", "no idea")
 ELSEWHERE = replace(make_sample("a", "How many?").provenance, split="shadow")
 SPAN = Hidden("quantity", "15 crates", "how many crates", ("crates",))

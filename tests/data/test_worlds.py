@@ -13,7 +13,7 @@ from askgate_env.tools import calc, wiki
 from askgate_env.types import LANGS, LEVELS, Lang, Level, Task
 from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
-from src.data.worlds.articles import Chain, Hop, Mention, Query, consistent_answers, plain_value
+from src.data.worlds.articles import ArticleSet, Chain, Gap, Hop, plain_value
 from src.data.worlds.build_item import Question, QuestionRejected, build_item
 from src.data.worlds.encyclopedia import Entity, Names, Value, make_namesake, make_world, share_fact
 from src.data.worlds.wording import world_text
@@ -45,30 +45,40 @@ def incomplete() -> list[Item]:
     return items(clarify=True)
 
 
+def articles_of(chain: Chain) -> ArticleSet:
+    rng = Random(1)
+    return ArticleSet(make_world(Names("en", rng), rng), world_text("en"), [chain], plain_value)
+
+
 def test_a_shared_name_has_an_answer_for_each_entity() -> None:
     here, there = Entity("town", "Torsk"), Entity("town", "Elm")
-    old = Entity("person", "Vera Holt", "architect", facts={"born_in": [Value(here)]})
-    young = Entity("person", "Vera Holt", "chemist", facts={"born_in": [Value(there)]})
-    pages = {old: old.facts, young: young.facts}
-
-    def answers(mention: Mention) -> set[str]:
-        return consistent_answers(pages, (Query(mention, (("born_in", None),)),), plain_value)
-
-    assert answers(Mention("person", "Vera Holt")) == {"Torsk", "Elm"}
-    assert answers(Mention("person", "Vera Holt", tag="chemist")) == {"Elm"}
-    assert answers(Mention("person", "Vera Hall")) == set()
+    old = Entity("person", "Vera Holt", "architect", facts={"born_in": [Value(here)], "born": [Value(1840)]})
+    young = Entity("person", "Vera Holt", "chemist", facts={"born_in": [Value(there)], "born": [Value(1871)]})
+    chain = Chain([Hop(young, "born_in", Value(there))])
+    articles = articles_of(chain)
+    assert articles.answers() == {"Elm"}
+    articles.add(old)
+    assert articles.answers() == {"Torsk", "Elm"}
+    assert articles.answers(Gap("name", chain)) == {"Elm"}
+    chain.tag_shown = True
+    assert articles.answers() == {"Elm"}
+    old.tag = "chemist"
+    assert articles.answers() == {"Torsk", "Elm"}
+    assert articles.answers(Gap("name", chain)) == {"Elm"}
 
 
 def test_a_changing_fact_has_an_answer_for_each_year() -> None:
-    firm = Entity("company", "Harrow Mills", facts={"staff": [Value(120, 1901), Value(800, 1950)]})
-
-    def answers(year: int | None) -> set[str]:
-        part = Query(Mention("company", "Harrow Mills"), (("staff", year),))
-        return consistent_answers({firm: firm.facts}, (part,), plain_value)
-
-    assert answers(None) == {"120", "800"}
-    assert answers(1950) == {"800"}
-    assert answers(1999) == set()
+    early, late = Value(120, 1901), Value(800, 1950)
+    chain = Chain([Hop(Entity("company", "Harrow Mills", facts={"staff": [early, late]}), "staff", late)])
+    articles = articles_of(chain)
+    assert articles.answers() == {"800"}
+    articles.show_all_years(chain, 0)
+    assert articles.answers() == {"120", "800"}
+    assert articles.answers(Gap("year", chain)) == {"800"}
+    chain.hops[0].year_shown = True
+    assert articles.answers() == {"800"}
+    chain.hops[0].value = Value(800, 1999)
+    assert articles.answers() == set()
 
 
 @pytest.mark.parametrize(

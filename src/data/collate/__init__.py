@@ -17,22 +17,14 @@ def demo_tokens(
 
     Without `thoughts` the turns have only their actions. Nothing follows the answer.
     """
-    tokens = list(renderer.opening(sample.prompt, system))
-    policy = [False] * len(tokens)
-    for turn in sample.dialogue[1:]:
-        if turn.by == "assistant":
-            part = renderer.policy(say(turn if thoughts else replace(turn, thought=""), renderer.closes))
-        else:
-            part = renderer.reply(turn.by, turn.text)
-        tokens += part
-        policy += [turn.by == "assistant"] * len(part)
-    return tokens, policy
+    return demo_segments(sample, renderer, thoughts, system, drop=False)[0]
 
 
 def demo_segments(
-    sample: Sample, renderer: Renderer, thoughts: bool, system: str | None = None
+    sample: Sample, renderer: Renderer, thoughts: bool, system: str | None = None, *, drop: bool
 ) -> list[tuple[list[int], list[bool]]]:
-    """The segments of a demonstration where thoughts are dropped after a user reply (`rollout.thoughts: drop`)."""
+    """The segments of a demonstration where thoughts are dropped after a user reply (`rollout.thoughts: drop`); without
+    `drop` a single one."""
     tokens = list(renderer.opening(sample.prompt, system))
     found: list[tuple[list[int], list[bool]]] = []
     policy, exchanges, said, dropped = [False] * len(tokens), list[Exchange](), "", False
@@ -45,7 +37,7 @@ def demo_segments(
             exchanges.append(Exchange(action, turn.by, turn.text))
             # A renderer that opens every thought itself has one to drop even where the demonstration has none.
             dropped = dropped or action != said or (renderer.think is not None and renderer.think.is_open)
-            if dropped and turn.by == "user":
+            if drop and dropped and turn.by == "user":
                 found.append((tokens, policy))
                 tokens, dropped = renderer.history(sample.prompt, system, exchanges), False
                 policy = [False] * len(tokens)

@@ -26,8 +26,10 @@ from ...core.defaults import SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines, read_records
+from ...runtime.language import in_language
 from ..pool.meta import derived_meta, id_hash, parent_of, read_meta, refuse_repeated_ids, verify_sha256
 from ..pool.plan import shares_to_counts
+from ..pool.source import NATURAL_SOURCES
 from .metrics import DifficultyRecord, LevelCounts, level_counts
 
 _CELLS: list[tuple[Task, Level]] = [(task, level) for task in ALL_TASKS for level in LEVELS]
@@ -38,8 +40,6 @@ class BalancedPool(Struct, frozen=True):
 
     n: int
     counts: LevelCounts
-    scarcest: tuple[Task, Level]
-    """The bucket that ran out first: more of it would give a larger pool."""
 
 
 class _Id(Struct):
@@ -67,7 +67,7 @@ def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Seq
     mix = {task: pool_meta.mix.get(task, 0.0) for task in by_task}
     balanced = largest_balanced(supply, mix, target)
     if balanced is None:
-        raise _too_few(supply, mix, target, metrics)
+        raise _too_few(supply, mix, target, metrics, pool_meta.source)
 
     chosen = _choose(cells, balanced, pool_meta.seed)
     with atomic_files() as start:
@@ -98,17 +98,41 @@ def _check_tasks(supply: LevelCounts, by_task: Sequence[Task], metrics: Path) ->
         )
 
 
-def _too_few(supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float], metrics: Path) -> BadInput:
+def reachable_target(supply: LevelCounts) -> str:
+    """Shares of the levels that a pool can meet in every task, as --target is written: those of the whole pool, without
+    the levels that a task lacks.
+
+    >>> reachable_target({"hotpotqa": {"easy": 20, "medium": 10, "hard": 0}})
+    'easy:0.67,medium:0.33,hard:0'
+    """
+    counts = [
+        sum(levels[level] for levels in supply.values()) * all(levels[level] for levels in supply.values())
+        for level in LEVELS
+    ]
+    percent = shares_to_counts([Fraction(count, max(1, sum(counts))) for count in counts], 100)
+    return ",".join(f"{level}:{part / 100:g}" for level, part in zip(LEVELS, percent, strict=True))
+
+
+def _too_few(
+    supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float], metrics: Path, source: str
+) -> BadInput:
     """The error that names the bucket with the fewest samples for its share."""
     wanted = [(task, level) for task in mix for level in LEVELS if mix[task] > 0 and target[level] > 0]
     task, level = min(wanted, key=lambda cell: supply[cell[0]][cell[1]] / (mix[cell[0]] * target[cell[1]]))
     table = remedies("difficulty")
     remedy, remedy_zh = table[f"more_{level}_{task}" if level == "hard" else f"more_{level}"]
+    if source in NATURAL_SOURCES:
+        wanted_target = reachable_target(supply)
+        remedy, remedy_zh = (text.replace("{target}", wanted_target) for text in table["natural_share"])
+    else:
+        remedy, remedy_zh = f"{remedy}, or ask for another --target", f"{remedy_zh}，或换一个 --target"
     return BadInput(
-        f"{task} has {supply[task][level]} {level} samples, too few for a share of {target[level]:g} "
-        f"({task} 的 {level} 样本只有 {supply[task][level]} 条)",
+        in_language(
+            f"{task} has {supply[task][level]} {level} samples, too few for a share of {target[level]:g}",
+            f"{task} 的 {level} 样本只有 {supply[task][level]} 条，达不到 {target[level]:g} 的占比",
+        ),
         where=str(metrics),
-        remedy=f"{remedy} ({remedy_zh}), or ask for another --target",
+        remedy=in_language(remedy, remedy_zh),
     )
 
 
@@ -148,15 +172,14 @@ def largest_balanced(supply: LevelCounts, mix: dict[Task, float], target: dict[L
     if not cells:
         return None
     room = {cell: supply[cell[0]][cell[1]] / (shares[cell[0]] * wanted[cell[1]]) for cell in cells}
-    scarcest = min(cells, key=lambda cell: room[cell])
     total = sum(sum(levels.values()) for levels in supply.values())
     # Rounding moves a bucket by at most one sample in its task, and a task by at most one in the pool.
     slack = max(2 / (shares[task] * wanted[level]) for task, level in cells)
-    for n in range(min(total, floor(room[scarcest] + slack)), 0, -1):
+    for n in range(min(total, floor(min(room.values()) + slack)), 0, -1):
         counts = {task: split(size, wanted) for task, size in apportion(n, shares).items()}
         enough = all(0 <= counts[task][level] <= supply[task][level] for task in counts for level in LEVELS)
         if enough and all(counts[task][level] > 0 for task, level in cells):
-            return BalancedPool(n, counts, scarcest)
+            return BalancedPool(n, counts)
     return None
 
 

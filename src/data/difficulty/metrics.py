@@ -8,6 +8,7 @@ at least one hard dimension and mostly several.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -95,15 +96,10 @@ def difficulty_metrics(in_path: Path, out_path: Path, workers: Workers | None = 
 def measured(pool: Path, workers: Workers | None = None) -> Iterator[DifficultyRecord]:
     """Records of every sample of a pool, in order. The number of processes does not change them."""
     workers = workers or local_workers(pool.is_file() and pool.stat().st_size > LARGE_BYTES, most=4)
-    for records in workers.map(_measure_chunk, ((lines,) for lines in _chunks(pool))):
-        yield from records
-
-
-def _chunks(pool: Path) -> Iterator[list[tuple[str, bytes]]]:
-    """Lines of a pool with their places, some at a time."""
     lines = ((f"{pool}:{number}", line) for number, line in read_lines(pool))
-    while some := list(islice(lines, CHUNK_LINES)):
-        yield some
+    chunks = iter(lambda: list(islice(lines, CHUNK_LINES)), [])
+    for records in workers.map(_measure_chunk, ((some,) for some in chunks)):
+        yield from records
 
 
 def _measure_chunk(lines: list[tuple[str, bytes]]) -> list[DifficultyRecord]:
@@ -174,8 +170,7 @@ def level_of(score: int) -> Level:
 
 def rising_points(dimension: str, value: int) -> int:
     """Points of a dimension in which higher is harder."""
-    easy, medium = RISING[dimension]
-    return 0 if value <= easy else 1 if value <= medium else 2
+    return bisect_left(RISING[dimension], value)
 
 
 def density_points(density: float) -> int:

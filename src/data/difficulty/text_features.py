@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from askgate_env.tokenize import CJK
+from askgate_env.tokenize import CJK, words
 from askgate_env.types import Sample
 
 from ...core.files import package_yaml
@@ -30,7 +30,19 @@ def word_set(name: str) -> frozenset[str]:
     return frozenset(lexicon("english")[name].split())
 
 
+def pattern(name: str) -> re.Pattern[str]:
+    """One pattern of the regular expressions in an English list."""
+    return re.compile("|".join(lexicon("english")[name]))
+
+
 FUNCTION_WORDS = word_set("function_words")
+
+
+def content_words(text: str, shortest: int = 3) -> list[str]:
+    """Different words of a text that say what it is about, in their order."""
+    return [word for word in dict.fromkeys(words(text)) if word not in FUNCTION_WORDS and len(word) >= shortest]
+
+
 _CHINESE = lexicon("chinese")
 
 

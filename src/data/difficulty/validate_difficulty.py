@@ -11,6 +11,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from hashlib import blake2b
+from math import isnan
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ from ...core.files import refuse_overlap, sha256_file, sidecar
 from ...core.jsonl import read_lines, read_records
 from ...runtime.workers import Workers
 from ..pool.meta import PoolMeta, parent_of, read_meta, verify_sha256
+from ..pool.source import NATURAL_SOURCES
 from ..quality.consistency import mix_checks
+from .bucketize import reachable_target
 from .metrics import DifficultyRecord, LevelCounts, level_counts, measured
 
 HARD_OVERLAP_MAX = 0.20
@@ -104,7 +107,9 @@ def validate_difficulty(
 
     present = {task for columns in (pool, chosen) for task, _ in columns.cells}
     scopes: list[Task | None] = [None, *(task for task in ALL_TASKS if task in present)]
-    checks = [one for scope in scopes for one in _scope_checks(chosen, limits, scope)]
+    source = read_meta(parent).source
+    target = reachable_target(pool.counts()) if source in NATURAL_SOURCES else ""
+    checks = [one for scope in scopes for one in _scope_checks(chosen, limits, scope, target)]
     sizes = {task: sum(levels.values()) for task, levels in chosen.counts().items()}
     checks += mix_checks(sizes, read_meta(parent).mix)
     checks.append(_check("copied_unchanged", _not_in(parent, balanced), "==", 0))
@@ -118,26 +123,36 @@ def validate_difficulty(
     return report("validate_difficulty", checks, figures, evidence(read, [], limits.model_dump(), started))
 
 
-def _check(name: str, value: float, rule: Rule, threshold: float, task: Task | None = None) -> Check:
-    return check(f"{name}[{task}]" if task else name, value, rule, threshold, *remedies("difficulty")[name])
+def _check(name: str, value: float, rule: Rule, threshold: float, task: Task | None = None, remedy: str = "") -> Check:
+    full = f"{name}[{task}]" if task else name
+    return check(full, value, rule, threshold, *remedies("difficulty")[remedy or name])
 
 
-def _scope_checks(columns: MetricColumns, limits: DifficultyThresholds, task: Task | None) -> list[Check]:
-    """The checks that hold overall (`task` None) and in every task."""
+def _scope_checks(columns: MetricColumns, limits: DifficultyThresholds, task: Task | None, target: str) -> list[Check]:
+    """The checks that hold overall (`task` None) and in every task. `target`: shares that a pool of questions that
+    people worded can meet; empty for others, whose difficulty follows the flags."""
     scope = f"[{task}]" if task else ""
     hard_overlap = columns.median("clue_overlap", task, "hard")
     easy_overlap = columns.median("clue_overlap", task, "easy")
     more_hard = remedies("difficulty")[f"more_hard_{task}" if task else "more_hard"]
     again = remedies("difficulty")["then_balance"]
     remedy = (more_hard[0] + again[0], more_hard[1] + again[1])
+    if target:
+        english, chinese = remedies("difficulty")["natural_share"]
+        remedy = (english.replace("{target}", target), chinese.replace("{target}", target))
+
+    def overlap(name: str, value: float, rule: Rule, threshold: float) -> Check:
+        other = "empty_bucket" if isnan(value) else "natural_overlap" if target else ""
+        return _check(name, value, rule, threshold, task, other)
+
     past = (("len_tokens", limits.len_max), ("turns", limits.turns_max), ("tool_hops", limits.tool_hops_max))
     return [
         check(f"hard_share{scope}", columns.share("hard", task), ">=", limits.min_hard_pct, *remedy),
         check(f"easy_share{scope}", columns.share("easy", task), "<=", limits.max_easy_pct, *remedy),
-        _check("clue_overlap_hard_max", hard_overlap, "<=", HARD_OVERLAP_MAX, task),
-        _check("clue_overlap_hard_min", hard_overlap, ">=", limits.clue_overlap_min_hard, task),
-        _check("clue_overlap_easy_min", easy_overlap, ">=", EASY_OVERLAP_MIN, task),
-        _check("clue_overlap_easy_max", easy_overlap, "<=", limits.clue_overlap_max_easy, task),
+        overlap("clue_overlap_hard_max", hard_overlap, "<=", HARD_OVERLAP_MAX),
+        overlap("clue_overlap_hard_min", hard_overlap, ">=", limits.clue_overlap_min_hard),
+        overlap("clue_overlap_easy_min", easy_overlap, ">=", EASY_OVERLAP_MIN),
+        overlap("clue_overlap_easy_max", easy_overlap, "<=", limits.clue_overlap_max_easy),
         *(_check(f"{metric}_past_limit", columns.past(metric, limit, task), "==", 0, task) for metric, limit in past),
     ]
 

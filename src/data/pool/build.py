@@ -28,7 +28,7 @@ from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
 from .meta import PoolMeta
 from .plan import BuildPlan, check_plan, wants
-from .source import NATURAL_SOURCES, Source, Want
+from .source import NATURAL_SOURCES, Source, TooFewRecords, Want
 from .templates import Pack, load_pack, pack_fingerprints
 from .voice import voice_fingerprints
 
@@ -45,6 +45,9 @@ _MODE = re.compile(r"^\w+\|")
 TRAIN, EVAL = 120, 40
 """Sizes of the smallest training and evaluation data."""
 
+TRIES = 40
+"""Sizes that are tried where a source has too few records."""
+
 Progress = Callable[[int], None]
 
 
@@ -56,6 +59,13 @@ def open_source(plan: BuildPlan) -> Source:
 
     if plan.source == "hf":
         return HubSource(plan.data_dir)
+    if plan.data_dir is not None and plan.data_dir.is_file():
+        folder = plan.data_dir.parent
+        raise BadInput(
+            "is a file, and a folder is needed",
+            where=f"--data-dir {plan.data_dir}",
+            remedy=f"type --data-dir {folder} (all files of the source in that folder are read)",
+        )
     if plan.data_dir is not None and not plan.data_dir.is_dir():
         raise BadInput(
             "no such folder",
@@ -92,7 +102,7 @@ def write_pool(
     plan = with_languages(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()
     digest = hashlib.sha256()
-    jobs = make_jobs(plan, source)
+    jobs = _jobs_that_fit(plan, source)
     again: dict[Task, int] = {}
     if plan.reuse > 1:
         listed = list(jobs)
@@ -105,6 +115,62 @@ def write_pool(
     meta = _meta(plan, digest.hexdigest(), fingerprints, source, again)
     facts.write(json_bytes(meta))
     return meta
+
+
+def _jobs_that_fit(plan: BuildPlan, source: Source) -> Iterator[Job]:
+    """The jobs of a plan. If the source has too few records, the error names the size that it is enough for."""
+    try:
+        return make_jobs(plan, source)
+    except TooFewRecords as error:
+        n, rows = _size_that_fits(plan, source), _accounted(error)
+    what = f"{plan.n} samples asked for, and the rows of the {plan.split} part are enough for {n}{rows}"
+    remedy = f"run the same command with --n {n}"
+    if plan.source in NATURAL_SOURCES and plan.split == "train" and plan.clarify_rate < 1:
+        remedy += "; a higher --clarify-rate uses more of the rows that need a question, where some are left"
+    raise TooFewRecords(what, where="--n", remedy=remedy)
+
+
+def _size_that_fits(plan: BuildPlan, source: Source) -> int:
+    """Size of a pool that the records are enough for, at most `plan.n`; the error of that size if none is found. Fewer
+    samples need fewer ambiguous ones, so the number that is left for one size may be too few for it."""
+    try:
+        make_jobs(plan, source)
+    except TooFewRecords as error:
+        n, missing = plan.n, error.missing
+        for _ in range(TRIES):
+            n -= max(1, missing)
+            if n < 1:
+                break
+            try:
+                make_jobs(msgspec.structs.replace(plan, n=n), source)
+                return n
+            except TooFewRecords as smaller:
+                missing = smaller.missing
+        remedy, rows = error.remedy, error.count_rows() if error.count_rows else None
+        if rows and plan.split == "shadow" and not rows.shadow:
+            remedy = "add rows: the hash of its question decides whether a row is held out, and about one in seven is"
+        elif rows and plan.split == "train" and not rows.train and rows.alike:
+            remedy = "rows that differ in little but a name or a number count as one: reword them, or add others"
+        raise TooFewRecords(f"{error.what}{_accounted(error)}", where=error.where, remedy=remedy) from None
+    return plan.n
+
+
+def _accounted(error: TooFewRecords) -> str:
+    """What becomes of the rows of a source, in brackets."""
+    if error.count_rows is None:
+        return ""
+    rows = error.count_rows()
+    return (
+        f" ({rows.rows} rows read: {rows.train} to train on, {rows.shadow} held out, {rows.skipped} skipped, "
+        f"{rows.alike} left out as nearly a held-out row)"
+    )
+
+
+def largest_plan(plan: BuildPlan) -> BuildPlan:
+    """The plan with as many samples as its source has records for, at most `plan.n`."""
+    source = open_source(plan)
+    plan = with_languages(plan, source)
+    return msgspec.structs.replace(plan, n=_size_that_fits(plan, source))
 
 
 def make_minimal(folder: Path) -> tuple[Path, Path]:
@@ -120,6 +186,9 @@ def make_minimal(folder: Path) -> tuple[Path, Path]:
 def with_languages(plan: BuildPlan, source: Source) -> BuildPlan:
     """The plan with its languages and, where the source has tasks of its own, their shares. No language asked for means
     all that the source has."""
+    if not source.languages:
+        remedy = "check the files in it; docs/data.md has their format"
+        raise BadInput(f"no {source.name} record here can be used", where=str(plan.data_dir), remedy=remedy)
     unknown = [lang for lang in plan.langs if lang not in source.languages]
     if unknown:
         raise BadInput(
@@ -136,13 +205,7 @@ def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> I
     by_task: dict[Task, Iterator[Job]] = {}
     order: list[Task] = []
     for task, wanted in wants(plan, source.levels).items():
-        once = plan.reuse == 1
-        keys = (
-            source.assign(task, wanted, plan.split, plan.seed, taken)
-            if once
-            else _keys(plan, source, task, wanted, taken)
-        )
-        by_task[task] = zip(repeat(task), keys, wanted, strict=False)
+        by_task[task] = zip(repeat(task), _keys(plan, source, task, wanted, taken), wanted, strict=True)
         order += [task] * len(wanted)
     Random(f"order:{plan.seed}:{plan.split}").shuffle(order)
     return (next(by_task[task]) for task in order)
@@ -194,6 +257,14 @@ def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample
     seed = plan.seed + use
     item = source.item(task, record, want, seed)
     return item_to_sample(item, pack, plan.tools, plan.split, seed, again=bool(use))
+
+
+def builtin_samples(n: int, seed: int, **more: Any) -> list[Sample]:
+    """Samples of the built-in worlds. `more`: other fields of the plan, such as `split="shadow"` for held-out ones."""
+    plan = BuildPlan(**{"n": n, "mix": MIX, "seed": seed, "langs": (), "templates_dir": TEMPLATES, **more})
+    source, pack = open_source(plan), load_pack(shipped(TEMPLATES))
+    plan = with_languages(plan, source)
+    return [make_sample(plan, source, pack, job) for job in make_jobs(plan, source)]
 
 
 def reference_samples(meta: PoolMeta, n: int, workers: Workers | None = None) -> Iterator[Sample]:

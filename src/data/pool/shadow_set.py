@@ -16,7 +16,6 @@ from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sidecar, written
 from ...core.jsonl import read_records, read_unique
 from ..difficulty.metrics import measure_all
-from .build import write_pool
 from .meta import PoolMeta, read_meta, verify_sha256
 from .plan import BuildPlan, check_plan, shares_to_counts
 
@@ -26,6 +25,8 @@ def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Pat
 
     Stratified, every task has exactly its share; else tasks are drawn at random with the shares as probabilities.
     """
+    from .build import write_pool  # the generators take 60 ms, and reading needs none
+
     require_jsonl(out, "--materialize")
     refuse_overlap({"--materialize": out, **({"--dump-manifest": manifest} if manifest else {})}, {})
     check_plan(plan)
@@ -85,9 +86,19 @@ def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) ->
 
 
 def evenly_spaced(samples: Sequence[Sample], n: int | None) -> list[Sample]:
-    """At most `n` evenly spaced samples, or all: those that a policy is evaluated on."""
+    """At most `n` evenly spaced samples, or all: those that a policy is evaluated on.
+
+    If these were all of one kind (they need an ask, or they do not) and the set has both, each kind is spaced by
+    itself, in its share of the set.
+    """
     n = min(n or len(samples), len(samples))
-    return [samples[place * len(samples) // n] for place in range(n)]
+    chosen = [samples[place * len(samples) // n] for place in range(n)]
+    kinds = [[one for one in samples if one.needs_clarification is asks] for asks in (True, False)]
+    if n < 2 or not all(kinds) or len({one.needs_clarification for one in chosen}) == 2:
+        return chosen
+    asks = min(max(1, round(n * len(kinds[0]) / len(samples))), n - 1)
+    ids = {one.id for kind, count in zip(kinds, (asks, n - asks), strict=True) for one in evenly_spaced(kind, count)}
+    return [one for one in samples if one.id in ids]
 
 
 def _manifest(shadow: Path, meta: PoolMeta, tag: str) -> dict[str, Any]:

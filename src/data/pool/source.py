@@ -7,7 +7,7 @@ that into a `Sample`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from random import Random
 from typing import Literal, Protocol
 
@@ -29,8 +29,27 @@ TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 """Shares of a balanced pool. The builder aims at them from the start, so that balancing discards little."""
 
 
+class RowCounts(Struct, frozen=True):
+    """Number of rows of a data folder by what becomes of them."""
+
+    rows: int = 0
+    skipped: int = 0
+    """Rows that break a rule or repeat another one."""
+    train: int = 0
+    """Rows of the training part, without those that are `alike`."""
+    shadow: int = 0
+    """Rows of the held-out part."""
+    alike: int = 0
+    """Rows of the training part that are too much like a held-out one to train on."""
+
+
 class TooFewRecords(BadInput):
     """A source has fewer records than the samples that are asked for."""
+
+    missing = 1
+    """Number of samples that have no record."""
+    count_rows: Callable[[], RowCounts] | None = None
+    """Says what becomes of the rows of the source."""
 
 
 USUAL = 4
@@ -88,15 +107,15 @@ class Item(Struct, frozen=True, kw_only=True):
     lang: Lang
     source_id: str
     source: str = ""
-    premise: str
-    clue: str
+    premise: str = ""
+    clue: str = ""
     question: str
     original: str = ""
-    context: tuple[Article, ...]
+    context: tuple[Article, ...] = ()
     support: tuple[str, ...]
     answer: str
     aliases: tuple[str, ...] = ()
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] = ()
     hidden: Hidden | None = None
     ask_after: int = 0
     """Number of steps before the ask: those that show that something is missing."""

@@ -3,7 +3,7 @@
 The assistant's side is not in a pack: it has one voice for all of them (`pool.voice`).
 
 A pack is written by people, so it is read strictly: an error names file, template and field. Templates stay plain
-strings, so a pack can be pickled to worker processes; `render` splits each string once.
+strings, so a pack can be pickled to worker processes.
 
 An alternative is text with `{{ variable }}` in it, nothing more. A template engine would let a template shorten, change
 or withhold the question, and no check can prove that it does not.
@@ -12,7 +12,6 @@ or withhold the question, and no check can prove that it does not.
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -98,24 +97,16 @@ def pack_fingerprints(folder: Path) -> dict[str, str]:
 
 def render(alternative: str, **values: str) -> str:
     """The alternative with its variables filled in. Braces in the values mean nothing."""
-    parts = list(_split(alternative))
-    parts[1::2] = [values[name] for name in parts[1::2]]
-    return "".join(parts)
+    return _VARIABLE.sub(lambda found: values[found[1]], alternative)
 
 
 def begins_with_question(alternative: str) -> bool:
     """Whether an alternative has no lead, no text before its variable."""
-    return not _split(alternative)[0]
+    return _VARIABLE.match(alternative) is not None
 
 
 _VARIABLE = re.compile(r"\{\{ *(\w+) *\}\}")
 _OTHER_BRACES = re.compile(r"\{[{%#]|[}%#]\}")
-
-
-@cache
-def _split(alternative: str) -> tuple[str, ...]:
-    """Parts of an alternative: text, name of a variable, text, and so on."""
-    return tuple(_VARIABLE.split(alternative))
 
 
 def _refuse_unknown_files(folder: Path) -> None:
@@ -179,7 +170,7 @@ def _check_alternatives(template: Template, where: str) -> None:
 def _check_alternative(alternative: str, field: str, where: str) -> None:
     offered = OFFERED[field]
     offer = f"this field offers {{{{ {offered} }}}} and nothing else"
-    parts = _split(alternative)
+    parts = _VARIABLE.split(alternative)
     texts, named = parts[0::2], parts[1::2]
     for before, after in pairwise(texts):
         if before.endswith("{") or after.startswith("}"):

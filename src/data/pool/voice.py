@@ -29,6 +29,10 @@ them. Others always list them."""
 MOST_OPTIONS = 4
 PLAIN_ASKS = 4
 """Number of the first forms of an ask that say nothing about why."""
+UNCLEAR: dict[str, Thought] = {
+    "year": "unclear_year", "quantity": "unclear_quantity", "entity": "unclear_name", "subject": "unclear_name"
+}  # fmt: skip
+"""Kind of what is hidden -> reason for the ask."""
 
 Ask = Literal["entity", "entity_options", "year", "year_options", "quantity"]
 
@@ -56,18 +60,14 @@ class Voice:
 
     def ask(self, hidden: Hidden, seen: Sequence[str], rng: Random) -> tuple[str, str]:
         """Return the reason for an ask and the ask, after the tool replies in `seen`."""
-        kind: Ask = hidden.kind if hidden.kind in ("year", "quantity") else "entity"
-        unclear: dict[str, Thought] = {"year": "unclear_year", "quantity": "unclear_quantity"}
-        unclear |= dict.fromkeys(("entity", "subject"), "unclear_name")
         # A sense, a preference, a premise, or nothing looked up: the reasons and most forms speak of names, years,
         # figures and pages.
-        is_plain = hidden.kind not in unclear or not seen
-        reasons = [] if is_plain else self._fitting(self.text.thoughts[unclear[hidden.kind]], hidden, seen)
+        is_plain = hidden.kind not in UNCLEAR or not seen
+        kind: Ask = hidden.kind if hidden.kind in ("year", "quantity") and not is_plain else "entity"
+        reasons = [] if is_plain else self._fitting(self.text.thoughts[UNCLEAR[hidden.kind]], hidden, seen)
         reason = capitalize(render(rng.choice(reasons), rng, {})) if reasons else ""
         options = [] if occurs(hidden.span, hidden.missing) else _options(hidden, seen)
         slots = {"missing": hidden.missing, "subject": hidden.subject}
-        if is_plain:
-            kind = "entity"
         if len(options) > 1 and kind != "quantity" and (rng.random() < OPTIONS_SHARE or not hidden.subject):
             rng.shuffle(options)
             kind = "year_options" if kind == "year" else "entity_options"

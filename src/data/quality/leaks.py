@@ -137,7 +137,9 @@ def _measure(
 ) -> tuple[TokenStream, Rarity, UniquePart]:
     """The shadow set's texts, and what rarity and unique parts take from the whole pool."""
     total = int(starts[-1])
-    rare_places = _rarity_places(views * total + theirs.texts)
+    all_texts = views * total + theirs.texts
+    # Evenly spaced texts; the pool's order is already random.
+    rare_places = np.linspace(0, all_texts - 1, min(all_texts, RARITY_TEXTS)).astype(np.int64)
     unique = UniquePart(shadow)
     given = workers.share(unique)
     calls = []
@@ -304,13 +306,6 @@ class Rarity:
         """Weights of tokens. Those that the pool does not have weigh as much as its heaviest."""
         place, known = lookup(self.tokens, tokens)
         return np.where(known, self.weights[place], self.weights.max())
-
-
-def _rarity_places(texts: int) -> I64:
-    """Evenly spaced texts that rarity is measured on; the pool's order is already random."""
-    if texts <= RARITY_TEXTS:
-        return np.arange(texts)
-    return np.linspace(0, texts - 1, RARITY_TEXTS).astype(np.int64)
 
 
 def rarity(stream: TokenStream) -> Rarity:

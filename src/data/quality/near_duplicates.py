@@ -61,17 +61,17 @@ class NearDuplicates:
         return int(self.duplicate.sum())
 
 
-def near_duplicates(stream: TokenStream, threshold: float = THRESHOLD, n: int = SHINGLE) -> NearDuplicates:
-    return near_duplicates_in_shards([[stream]], len(stream.hashes), Workers(), threshold, n)
+def near_duplicates(stream: TokenStream, threshold: float = THRESHOLD) -> NearDuplicates:
+    return near_duplicates_in_shards([[stream]], len(stream.hashes), Workers(), threshold)
 
 
 def near_duplicates_in_shards(
-    shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers, threshold: float = THRESHOLD, n: int = SHINGLE
+    shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers, threshold: float = THRESHOLD
 ) -> NearDuplicates:
     """Near duplicates of a pool in shards, each a list of token streams that the workers keep; `tokens` in all."""
-    commonness = workers.share(_commonness(shards, tokens, workers, n))
+    commonness = workers.share(_commonness(shards, tokens, workers))
     sets, names = [], []
-    for one, kept in workers.keep(_sets_by_rarity, ((n, commonness, *streams) for streams in shards), parts=1):
+    for one, kept in workers.keep(_sets_by_rarity, ((commonness, *streams) for streams in shards), parts=1):
         names.append(one)
         sets += kept
     starts = offsets_of(np.array([len(one) for one in names]))
@@ -103,14 +103,14 @@ def near_duplicates_in_shards(
     return NearDuplicates(texts, duplicate, len(copies), int((unresolved & ~duplicate).sum()), examples)
 
 
-def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers, n: int) -> NDArray[np.uint8]:
+def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers) -> NDArray[np.uint8]:
     """How common the shingles of each bucket of hashes are, as a power of two.
 
     The filter needs one order for all texts, not the best one, so counts are taken in buckets.
     """
     width = int(np.clip(np.ceil(np.log2(max(tokens, 1))) + 2, 10, 24))
     counts = np.zeros(2**width, dtype=np.int64)
-    for buckets, times in workers.map(_count_buckets, ((n, width, *streams) for streams in shards)):
+    for buckets, times in workers.map(_count_buckets, ((width, *streams) for streams in shards)):
         counts[buckets] += times
     powers: NDArray[np.uint8] = np.minimum(np.ceil(np.log2(np.maximum(counts, 1))), 2**_RARITY_BITS - 1).astype(
         np.uint8
@@ -118,27 +118,27 @@ def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers,
     return powers
 
 
-def _count_buckets(n: int, width: int, *streams: TokenStream) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def _count_buckets(width: int, *streams: TokenStream) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     counts = np.zeros(2**width, dtype=np.int64)
     for block in blocks(join_streams(streams), 2**16):
-        counts += np.bincount((ngrams(block, n).hashes >> np.uint64(64 - width)).astype(np.int64), minlength=2**width)
+        counts += np.bincount(
+            (ngrams(block, SHINGLE).hashes >> np.uint64(64 - width)).astype(np.int64), minlength=2**width
+        )
     buckets = np.flatnonzero(counts).astype(np.uint32)
     return buckets, counts[buckets].astype(np.uint32)
 
 
-def _sets_by_rarity(n: int, commonness: NDArray[np.uint8], *streams: TokenStream) -> tuple[U64, TokenStream]:
+def _sets_by_rarity(commonness: NDArray[np.uint8], *streams: TokenStream) -> tuple[U64, TokenStream]:
     """A name of each text's set of shingles, and the sets, rarest shingle first: a few bits of how common it is, then
     its hash."""
     drop = np.uint64(64 - len(commonness).bit_length() + 1)
     parts = []
     for block in blocks(join_streams(streams)):
-        grams = ngrams(block, n)
+        grams = ngrams(block, SHINGLE)
         common = commonness[(grams.hashes >> drop).astype(np.int64)].astype(np.uint64) << np.uint64(64 - _RARITY_BITS)
         parts.append(distinct(TokenStream(common | (grams.hashes >> np.uint64(_RARITY_BITS)), grams.offsets)))
     sets = join_streams(parts)
-    running = np.zeros(len(sets.hashes) + 1, dtype=np.uint64)
-    np.cumsum(mix64(sets.hashes), out=running[1:])
-    return running[sets.offsets[1:]] - running[sets.offsets[:-1]], sets
+    return TokenStream(mix64(sets.hashes), sets.offsets).sums(), sets
 
 
 def _collapse(names: U64) -> tuple[I64, I64]:
@@ -191,11 +191,7 @@ class _Search:
         begins = np.cumsum(prefix) - prefix
         keys = self.sets.hashes[np.arange(len(texts)) + np.repeat(self.sets.offsets[:-1] - begins, prefix)]
         order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        new = np.ones(len(keys), dtype=np.bool_)
-        new[1:] = keys[1:] != keys[:-1]
-        heads = np.flatnonzero(new)
-        lengths = np.diff(heads, append=len(keys))
+        lengths = np.unique(keys, return_counts=True)[1]
         shared = np.repeat(lengths > 1, lengths)
         self.texts = texts[order[shared]]
         lengths = lengths[lengths > 1]

@@ -7,7 +7,7 @@ This process keeps 19 bytes per sample, counts, and a bounded sample of the spok
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -74,7 +74,8 @@ def _after_prompt(sample: Sample) -> tuple[Turn, ...]:
 
 
 class RandomSample:
-    """A bounded random sample of a pool for each task and language, drawn while the pool streams by.
+    """A bounded random sample of a pool for each task and language, drawn while the pool streams by: what the shortcut
+    gates read of its samples.
 
     Each position gets a random number from the seed, and a group keeps those with the smallest numbers. So the choice
     for a task, a language or everything is the start of one random order, whatever the size of the pool, and samples of
@@ -88,13 +89,19 @@ class RandomSample:
         self._kept: dict[Group, list[tuple[int, Any]]] = {group: [] for group in GROUPS}
         self.limits: Limits = dict(limits) if limits else dict.fromkeys(GROUPS, 2**64)
 
-    def draw(self, samples: Sequence[Sample]) -> list[tuple[int, Sample]]:
-        """Those of the next samples that may be kept, with their random numbers."""
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Takes the next samples, and keeps those with small random numbers."""
         numbers = np.arange(self._seen, self._seen + len(samples), dtype=np.uint64)
         self._seen += len(samples)
         ranks = mix64(numbers ^ self._seed).tolist()
         drawn = zip(ranks, samples, strict=True)
-        return [(rank, one) for rank, one in drawn if rank < self.limits[one.task, one.lang]]
+        chosen = [(rank, one) for rank, one in drawn if rank < self.limits[one.task, one.lang]]
+        for (rank, sample), view in zip(chosen, self.views([one for _, one in chosen]), strict=True):
+            self.keep((sample.task, sample.lang), [(rank, view)])
+
+    def views(self, samples: Sequence[Sample]) -> Iterable[Any]:
+        """What is kept of each sample."""
+        return map(observe, samples)
 
     def keep(self, group: Group, entries: Iterable[tuple[int, Any]]) -> None:
         kept, limit = self._kept[group], self.limits[group]
@@ -108,40 +115,35 @@ class RandomSample:
         for group, entries in other._kept.items():
             self.keep(group, entries)
 
-    def entries(self, task: Task | None = None, lang: Lang | None = None) -> Iterator[list[tuple[int, Any]]]:
-        """What is kept of each group of a task and a language (None: all), in random order."""
-        for (its_task, its_lang), kept in self._kept.items():
+    def kept(self, task: Task | None = None, lang: Lang | None = None) -> list[Any]:
+        """What is kept of a task and a language (None: all), in random order: at most so many of each group."""
+        found: list[tuple[int, Any]] = []
+        for (its_task, its_lang), entries in self._kept.items():
             if task in (None, its_task) and lang in (None, its_lang):
-                yield sorted(kept, key=lambda entry: entry[0])[: self._most]
+                found += sorted(entries, key=lambda entry: entry[0])[: self._most]
+        return [view for _, view in sorted(found, key=lambda entry: entry[0])]
 
 
 class SpokenSample(RandomSample):
-    """A random sample of spoken texts, as token hashes."""
+    """A random sample of what the user says, as token hashes."""
 
-    def __init__(
-        self,
-        most: int,
-        seed: int,
-        by: Literal["user", "assistant"] = "user",
-        first: int = 0,
-        limits: Limits | None = None,
-    ) -> None:
-        super().__init__(most, seed, first, limits)
-        self._by = by
+    by: Literal["user", "assistant"] = "user"
 
-    def add(self, samples: Sequence[Sample]) -> None:
-        chosen = self.draw(samples)
-        stream = token_stream([spoken(sample, self._by) for _, sample in chosen])
-        for index, (rank, sample) in enumerate(chosen):
-            self.keep((sample.task, sample.lang), [(rank, stream.text(index).copy())])
+    def views(self, samples: Sequence[Sample]) -> Iterable[U64]:
+        stream = token_stream([spoken(sample, self.by) for sample in samples])
+        return (stream.text(index).copy() for index in range(stream.texts))
 
     def stream(self, task: Task | None = None, lang: Lang | None = None) -> TokenStream:
         """Up to `most` texts of a task and a language (None: all) in random order."""
-        kept = [entry for entries in self.entries(task, lang) for entry in entries]
-        kept.sort(key=lambda entry: entry[0])
-        texts = [tokens for _, tokens in kept[: self._most]]
+        texts = self.kept(task, lang)[: self._most]
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         return TokenStream(np.concatenate([np.zeros(0, dtype=np.uint64), *texts]), offsets_of(sizes))
+
+
+class AssistantSample(SpokenSample):
+    """A random sample of what the assistant says."""
+
+    by = "assistant"
 
 
 class Chunk(NamedTuple):
@@ -163,8 +165,8 @@ class PoolScan:
     shards: list[list[Chunk]]
 
     def __init__(self, seed: int, first: int = 0, limits: Sequence[Limits | None] = (None, None, None)) -> None:
-        self.spoken = SpokenSample(MAX_SAMPLES, seed, "user", first, limits[0])
-        self.assistant = SpokenSample(MAX_SAMPLES, seed, "assistant", first, limits[1])
+        self.spoken = SpokenSample(MAX_SAMPLES, seed, first, limits[0])
+        self.assistant = AssistantSample(MAX_SAMPLES, seed, first, limits[1])
         self._observed = RandomSample(MAX_SAMPLES, seed ^ 1, first, limits[2])
         self.n, self._first = 0, first
         self.prompt_tokens = 0
@@ -187,10 +189,8 @@ class PoolScan:
         return self.spoken.limits, self.assistant.limits, self._observed.limits
 
     def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:
-        self.spoken.add(samples)
-        self.assistant.add(samples)
-        for rank, sample in self._observed.draw(samples):
-            self._observed.keep((sample.task, sample.lang), [(rank, observe(sample))])
+        for kept in (self.spoken, self.assistant, self._observed):
+            kept.add(samples)
         groups = [(ALL_TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
         self._groups.append(np.array(groups, dtype=np.uint8))
         self._lengths.append(count_tokens([rendered(sample) for sample in samples]))
@@ -221,8 +221,7 @@ class PoolScan:
 
     def observed(self, task: Task, lang: Lang | None = None) -> list[Observed]:
         """Prompts and first tool replies of a random sample of a task, in one language or in all."""
-        kept = [entry for entries in self._observed.entries(task, lang) for entry in entries]
-        return [seen for _, seen in sorted(kept, key=lambda entry: entry[0])]
+        return self._observed.kept(task, lang)
 
     def close(self, pool: Path) -> None:
         """Join the arrays of the chunks, and refuse ids that occur twice."""

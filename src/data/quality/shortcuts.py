@@ -26,14 +26,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import rankdata
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from askgate_env.types import Sample
 
-from .token_stream import TokenStream, ngrams, token_stream
+from .token_stream import TokenStream, ngrams, offsets_of, token_stream
 
 FOLDS = 5
 MIN_EACH = 20
@@ -109,6 +105,11 @@ def _strongest(
         texts, needs = [texts[place] for place in chosen], needs[chosen]
     if min(needs.sum(), len(needs) - needs.sum()) < MIN_EACH:
         return ShortcutAuc(samples, needing)
+    from sklearn import config_context
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     found: dict[str, tuple[float, float]] = {}
     for name, extract in features.items():
@@ -118,7 +119,8 @@ def _strongest(
         else:
             # Far more words than samples: the dual problem gives the same scores ten times faster.
             model = LogisticRegression(solver="liblinear", dual=True, tol=1e-2, max_iter=1000, random_state=seed)
-        scores = cross_val_predict(model, extract(texts), needs, cv=folds, method="decision_function")
+        with config_context(assume_finite=True, skip_parameter_validation=True):  # 40 trees a fit, each validated
+            scores = cross_val_predict(model, extract(texts), needs, cv=folds, method="decision_function")
         auc, error = auc_with_error(scores, needs)
         found[name] = auc, auc - Z_95 * error
     auc, lower = max(found.values(), key=lambda measured: measured[1])
@@ -131,6 +133,8 @@ def auc_with_error(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> 
     The share of the other class that each sample outranks follows from its rank among all minus its rank among its
     own; the area is their mean and its variance the sum of their variances over the class sizes.
     """
+    from scipy.stats import rankdata
+
     ours, theirs = scores[positive], scores[~positive]
     ranks = rankdata(scores)
     above = (ranks[positive] - rankdata(ours)) / len(theirs)
@@ -150,8 +154,7 @@ def _words(texts: Sequence[tuple[str, ...]]) -> Any:
 def _characters(texts: Sequence[tuple[str, ...]]) -> Any:
     """Presence of 3-grams and 4-grams of characters, hashed into a fixed number of columns."""
     points = [np.array([ord(mark) for mark in "\n".join(parts).lower()], dtype=np.uint64) for parts in texts]
-    sizes = np.array([len(one) for one in points], dtype=np.int64)
-    stream = TokenStream(np.concatenate(points), np.concatenate([[0], np.cumsum(sizes)]))
+    stream = TokenStream(np.concatenate(points), offsets_of(np.array([len(one) for one in points])))
     grams = [ngrams(stream, size) for size in (3, 4)]
     columns = np.concatenate([one.hashes % np.uint64(CHARACTER_COLUMNS) for one in grams]).astype(np.int64)
     return _presence(np.concatenate([one.owners() for one in grams]), columns, len(texts))

@@ -60,11 +60,14 @@ class TokenStream:
         """For every token the number of its text."""
         return np.repeat(np.arange(self.texts), self.sizes)
 
+    def sums(self) -> U64:
+        """For every text the sum of its hashes."""
+        running: U64 = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(self.hashes)])
+        return running[self.offsets[1:]] - running[self.offsets[:-1]]
+
 
 def offsets_of(sizes: I64) -> I64:
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def join_streams(streams: Sequence[TokenStream]) -> TokenStream:
@@ -117,7 +120,7 @@ def _cut(texts: list[str]) -> tuple[NDArray[np.uint32], I64, I64, NDArray[np.uin
     joined = " ".join(texts)
     # A lone surrogate is not valid text, but `re` takes it as a character, so we do too.
     points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    classes = _class_table()[points]
+    classes = _class_table(_size(points))[points]
     starting = classes == SINGLE
     in_word = classes == WORD
     starting |= in_word
@@ -134,17 +137,23 @@ def _hashed(texts: list[str]) -> TokenStream:
     first = int(starts[0])
     reach = np.diff(starts, append=len(points))
     place = np.arange(first, len(points)) - np.repeat(starts, reach)
-    values = _point_table()[points[first:]]
+    values = _point_table(_size(points))[points[first:]]
     values *= random_odd(int(reach.max()))[place]
     values[classes[first:] == SPACE] = 0
     return TokenStream(np.add.reduceat(values, starts - first), offsets)
 
 
+def _size(points: NDArray[np.uint32]) -> int:
+    """Size of the tables for these code points. Few texts need more than the first plane, which takes a tenth of the
+    time."""
+    return 0x10000 if points.max(initial=0) < 0x10000 else 0x110000
+
+
 @cache
-def _class_table() -> NDArray[np.uint8]:
+def _class_table(size: int) -> NDArray[np.uint8]:
     """The class of every code point, taken from `re` itself so that the two cannot differ."""
-    table = np.full(0x110000, SINGLE, dtype=np.uint8)
-    everything = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    table = np.full(size, SINGLE, dtype=np.uint8)
+    everything = np.arange(size, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     for pattern, kind in ((r"\w+", WORD), (r"\s+", SPACE), (rf"[{CJK}]+", SINGLE)):
         for run in re.finditer(pattern, everything):
             table[run.start() : run.end()] = kind
@@ -152,8 +161,8 @@ def _class_table() -> NDArray[np.uint8]:
 
 
 @cache
-def _point_table() -> U64:
-    return mix64(np.arange(0x110000, dtype=np.uint64))
+def _point_table(size: int) -> U64:
+    return mix64(np.arange(size, dtype=np.uint64))
 
 
 TEXTS_AT_ONCE = 2**13
@@ -188,9 +197,7 @@ def ngrams(stream: TokenStream, n: int) -> TokenStream:
 def _whole(stream: TokenStream, factors: U64) -> U64:
     """One sum a text, plus its length, which keeps a text of three tokens apart from longer ones."""
     place = np.arange(len(stream.hashes)) - np.repeat(stream.offsets[:-1], stream.sizes)
-    running = np.zeros(len(stream.hashes) + 1, dtype=np.uint64)
-    np.cumsum(stream.hashes * factors[place], out=running[1:])
-    return running[stream.offsets[1:]] - running[stream.offsets[:-1]] + stream.sizes.astype(np.uint64)
+    return TokenStream(stream.hashes * factors[place], stream.offsets).sums() + stream.sizes.astype(np.uint64)
 
 
 def pairs(tokens: U64) -> U64:

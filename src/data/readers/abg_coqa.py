@@ -6,22 +6,20 @@ question are those of the annotated replies to a clarifying question: `Do you me
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from askgate_env.success import normalized
 from askgate_env.tokenize import occurs, tokens, words
 from askgate_env.types import Article, Hidden
 
-from ...core.errors import BadInput
-from ...core.files import explain_read_errors
-from ..difficulty.text_features import FUNCTION_WORDS
+from ...core.jsonl import decode_file
+from ..difficulty.text_features import content_words
 from ..pool.source import Item, Step
 from .articles import split_sentences
+from .natural_records import SourceLists, meant_first, meant_reading
 
 TITLE = "The story"
 LONGEST_PHRASE = 9
@@ -30,11 +28,8 @@ MOST_TURNS = 6
 MIN_WORDS = 3
 LONGEST_STORY = 450
 """Most tokens of a story."""
-_PRONOUNS = frozenset("he she it they him her them his their its hers theirs this that these those".split())
-_PREPOSITIONS = frozenset("by after before in on at to for from with about during when while".split())
-_ASKED = re.compile(r"(?:do|did) you mean (?:by |that |to ask )?(.+?)\?*$", re.I)
-_NOT_FIRST = frozenset("who what when where why how which i was is did are were was it does do im".split())
-_NO = re.compile(r"no[,.]?\s+(?:i (?:mean|meant|want to know|am asking)\s*)?(?:about )?(.+?)\.?$", re.I)
+_LISTS = SourceLists("abg_coqa")
+_WORDS, _FIND = _LISTS.words, _LISTS.find
 
 
 class Exchange(Struct, frozen=True):
@@ -70,14 +65,8 @@ class _File(Struct, frozen=True):
 
 
 def read(files: list[Path]) -> tuple[list[Item], int]:
-    records: list[StoryRecord] = []
-    for path in files:
-        with explain_read_errors(path, "check the file"):
-            raw = path.read_bytes()
-        try:
-            records += msgspec.json.decode(raw, type=_File).data
-        except msgspec.DecodeError as error:
-            raise BadInput(str(error), where=str(path), remedy="take the file from the release again") from None
+    remedy = "take the file from the release again"
+    records = [record for path in files for record in decode_file(path, _File, remedy).data]
     return [item for record in records if (item := _item(record)) is not None], len(records)
 
 
@@ -106,7 +95,6 @@ def _item(record: StoryRecord) -> Item | None:
         lang="en",
         source_id=f"abg_coqa:{record.id.split('|')[0]}/{'|'.join(record.id.split('|')[1:])}",
         premise=premise,
-        clue="",
         question=f"Q: {question}",
         original=" ".join(filter(None, [premise, f"Q: {question}", hidden.span if hidden else ""])),
         context=(Article(TITLE, story),),
@@ -123,7 +111,7 @@ def _item(record: StoryRecord) -> Item | None:
 def _is_settled(question: str) -> bool:
     """Whether a question says itself what it is about."""
     said = set(words(question))
-    return len(said) > MIN_WORDS and not said & _PRONOUNS
+    return len(said) > MIN_WORDS and not said & _WORDS["pronouns"]
 
 
 def _from_full_question(history: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
@@ -134,11 +122,11 @@ def _from_full_question(history: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 
 def _hidden(record: StoryRecord) -> tuple[Hidden, tuple[str, ...]] | None:
     """The intended reading and its answers; `None` where the replies name no two readings with different answers."""
-    asked = _ASKED.match(record.clarification_turn.question.strip())
+    asked = _FIND["asked"].match(record.clarification_turn.question.strip())
     readings: list[tuple[str, tuple[str, ...]]] = []
     for reply in record.clarification_turn.answers:
         said = reply.clr_ans.strip()
-        no = _NO.match(said)
+        no = _FIND["no"].match(said)
         if asked is not None and re.fullmatch(r"yes\W*", said, re.I):
             phrase = asked[1]
         elif no is not None:
@@ -154,22 +142,19 @@ def _hidden(record: StoryRecord) -> tuple[Hidden, tuple[str, ...]] | None:
         return None
     # `by CNN` and `after her first Oscar` name no thing; two people or things do.
     if not all(
-        re.match(r"(?:the |her |his |their )?[A-Z\w]", phrase) and words(phrase)[0] not in _PREPOSITIONS
+        re.match(r"(?:the |her |his |their )?[A-Z\w]", phrase) and words(phrase)[0] not in _WORDS["prepositions"]
         for phrase, _ in readings
     ):
         return None
-    if not set(words(record.target_turn.question)) & _PRONOUNS:
+    if not set(words(record.target_turn.question)) & _WORDS["pronouns"]:
         return None
-    if any(words(phrase)[0] in _NOT_FIRST or normalized(phrase) in set.union(*sets) for phrase, _ in readings):
+    if any(words(phrase)[0] in _WORDS["not_first"] or normalized(phrase) in set.union(*sets) for phrase, _ in readings):
         return None
-    place = int.from_bytes(hashlib.sha256(record.id.encode()).digest()[:4]) % len(readings)
-    phrase, answers = readings[place]
     phrases = [one for one, _ in readings]
-    about = [word for one in phrases for word in words(one) if word not in FUNCTION_WORDS]
-    listed = ", ".join(phrases[:-1]) + " or " + phrases[-1]
-    options = ((phrase,), *((one,) for at, one in enumerate(phrases) if at != place))
-    hidden = Hidden("sense", phrase, f"whether you mean {listed}", tuple(dict.fromkeys(["one", *about])), options)
-    return hidden, answers
+    ranked = meant_first(readings, meant_reading(record.id, readings))
+    about = ("one", *content_words(" ".join(phrases), shortest=1))
+    missing = f"whether you mean {', '.join(phrases[:-1])} or {phrases[-1]}"
+    return Hidden("sense", ranked[0][0], missing, about, tuple((one,) for one, _ in ranked)), ranked[0][1]
 
 
 def _sentence(text: str, mark: str) -> str:

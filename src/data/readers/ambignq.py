@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -18,29 +17,17 @@ from askgate_env.types import Hidden
 
 from ..pool.source import Item
 from .articles import reads_well
-from .natural_records import NATURAL, Reading, contrast, meant_reading, plain, reading_item, rows
+from .natural_records import Reading, SourceLists, contrast, meant_first, meant_reading, plain, reading_item, rows
 
 MOST_READINGS = 4
 LONGEST_SPELLED_OUT = 14
 """Most words of a reading that is asked in full; longer ones are clumsy."""
 
-_WORDS: dict[str, Any] = NATURAL["ambignq"]
+_LISTS = SourceLists("ambignq")
+_WORDS, _FIND = _LISTS.words, _LISTS.find
 _PLACES = {place.lower().removeprefix("the "): place for place in _WORDS["places"]}
-_PEOPLES = frozenset(_WORDS["peoples"])
-_MEDIA, _FIELDS = frozenset(_WORDS["media"]), frozenset(_WORDS["fields"])
-_HAS_DEFAULT = frozenset(_WORDS["has_default"])
-_LEADING = re.compile(r"^(?:(?:in|at|on|for|from|by|of|released in|version|versions|during) )+", re.I)
-_MEDIUM = "|".join(sorted(_MEDIA, key=len, reverse=True))
+_MEDIUM = "|".join(sorted(_WORDS["media"], key=len, reverse=True))
 _YEAR = re.compile(rf"(?:the )?(?:year )?((?:1[89]|20)\d\d)(?: ({_MEDIUM}))?")
-_NUMBERED = re.compile(
-    r"(?:season|series|episode|part|volume|division|chapter|book|game) (?:\d{1,2}|[IVX]+|one|two|three)", re.I
-)
-_WORK = re.compile(
-    r"\b(?:play(?:s|ed)|sings?|sang|wrote|made|filmed|take place|raps|song|movie|film|show|series|story|episode)\b",
-    re.I,
-)
-_BROKEN = re.compile(r"(?:he|where|who) (?:use|sing|play|write)\b|who is the (?:film|movie|song|book)\b", re.I)
-_PAST = re.compile(r"(?:who|where)\b(?!['’]|s\b| (?:is|are|does|do|has|have|will|can)\b)", re.I)
 
 
 class Disambiguation(Struct, frozen=True):
@@ -65,7 +52,7 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
 
 def _items(record: AmbigRecord) -> list[Item]:
     group = f"ambignq:{record.id}"
-    if not reads_well(plain(record.question)) or _BROKEN.match(record.question):
+    if not reads_well(plain(record.question)) or _FIND["broken"].match(record.question):
         return []
     if not record.ambiguous:
         if not record.answer or not record.question.strip():
@@ -95,7 +82,7 @@ def _can_be_spelled_out(readings: list[Reading]) -> bool:
 def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> Item | None:
     """A question whose readings have different answers and different names; `None` where it has not, or where people
     would take one reading for granted."""
-    if len(readings) < 2 or not _differ(readings) or _HAS_DEFAULT & set(words(question)):
+    if len(readings) < 2 or not _differ(readings) or _WORDS["has_default"] & set(words(question)):
         return None
     phrases = contrast([one.question for one in readings])
     named = None if phrases is None else name_readings(question, phrases)
@@ -106,7 +93,7 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
     said = [question, *(answer for one in readings for answer in one.answers)]
     if any(occurs(one, text) for one in options for text in said):
         return None  # the user would have to know the answer to say which one is meant
-    ranked = [place, *(at for at in range(len(readings)) if at != place)]
+    ranked = meant_first(range(len(readings)), place)
     hidden = Hidden(
         kind="year" if slot == "year" else "place" if slot == "country" else "sense",
         span=options[place],
@@ -130,13 +117,13 @@ def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | 
 
     Years of a question that asks when, and of one about the present, have a default or ask for what they tell.
     """
-    bare = [_LEADING.sub("", phrase).strip(" ,()") for phrase in phrases]
+    bare = [_FIND["leading"].sub("", phrase).strip(" ,()") for phrase in phrases]
     years = [_YEAR.fullmatch(one) for one in bare]
     if all(years):
         media = {year[2] for year in years if year}
-        if not _PAST.match(question) or len({year[1] for year in years if year}) < len(bare):
+        if not _FIND["past"].match(question) or len({year[1] for year in years if year}) < len(bare):
             return None
-        if media == {None} and _WORK.search(question):
+        if media == {None} and _FIND["work"].search(question):
             return "version", [f"the {year[1]} one" for year in years if year]
         if media == {None}:
             return "year", [year[1] for year in years if year]
@@ -145,13 +132,13 @@ def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | 
         if re.match(r"(?:who|where|which)\b", question, re.I):
             return None
         return "country", [_PLACES[one.lower().removeprefix("the ")] for one in bare]
-    if all(one in _PEOPLES for one in bare):
-        is_work = _WORK.search(question) or re.search(r"\b(?:air|aired|season|release|released|come out)\b", question)
+    if all(one in _WORDS["peoples"] for one in bare):
+        is_work = _FIND["work"].search(question) or _FIND["released"].search(question)
         return "version" if is_work else "one", [f"the {one} one" for one in bare]
-    if all(one.lower().removeprefix("the ") in _MEDIA for one in bare):
+    if all(one.lower().removeprefix("the ") in _WORDS["media"] for one in bare):
         return "", [f"the {one.removeprefix('the ')}" for one in bare]
-    if all(_NUMBERED.fullmatch(one) for one in bare):
+    if all(_FIND["numbered"].fullmatch(one) for one in bare):
         return bare[0].split()[0].lower(), [one[0].lower() + one[1:] for one in bare]
-    if all(one.lower() in _FIELDS for one in bare):
+    if all(one.lower() in _WORDS["fields"] for one in bare):
         return "", bare
     return None

@@ -115,7 +115,6 @@ def _assemble(record: ArticleQuestion, path: _Path, context: tuple[Article, ...]
         task=record.task,
         lang="en",
         source_id=record.source_id,
-        premise="",
         clue=path.clue,
         question=record.question,
         original=record.question,

@@ -25,7 +25,7 @@ from askgate_env.tokenize import words
 from askgate_env.tools import CalcError, evaluate, number_text
 from askgate_env.types import Article, Hidden
 
-from ..difficulty.text_features import FUNCTION_WORDS, lexicon, names_en, word_set
+from ..difficulty.text_features import FUNCTION_WORDS, content_words, lexicon, names_en
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import split_sentences
 from .level_fit import choose_clue, nearest_item
@@ -39,48 +39,17 @@ _DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _ENGLISH = lexicon("english")
 NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_ENGLISH["numbers_to_twenty"].split())}
 NUMBER_WORDS |= {word: Fraction(value) for word, value in _ENGLISH["larger_numbers"].items()}
-_FRACTION_WORDS = re.compile(r"\b(?:half|twice|double|triple|thrice|third|quarter|fourth|fifth|times)\b", re.IGNORECASE)
-_PLAIN_SENTENCE = re.compile(
-    rf"(?P<before>[A-Z][^,;:()\"\d]*?) (?P<money>\$)?(?P<number>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})"
-    r"(?P<rest>(?: [^,;:()\"$%\d]+)?)\."
-)
-_JOINED = re.compile(r"\b(?:and|but|so|which|who|because|if|when|then|while|where|that)\b")
-_CALENDAR_NAMES = word_set("calendar_names")
-_BAD_STARTS = word_set("omission_bad_starts")
-_BAD_BEFORE = word_set("omission_bad_before_number")
-_BAD_AFTER = word_set("omission_bad_after_number")
-_LOWER = word_set("lower_case_inside_sentence")
-_LOWER_WORDS = frozenset(word.lower() for word in _LOWER)
-_COMPARES = re.compile(
-    r"\b(?:than|as (?:many|much|long|far|old|fast|tall)|twice|half|third|times|double|triple)\b", re.I
-)
-_COMPARES_AMOUNTS = re.compile(
-    r"\b(?:than|as (?:many|much|long|far|old|fast|tall)|twice|half as|double|triple)\b", re.I
-)
-_PREPOSITIONS = frozenset("with of in on at for by from using about into per through to over after".split())
-_BE = frozenset({"is", "are", "was", "were"})
-_ADVERBS = frozenset("only also just already even currently still usually always now then actually".split())
-_AMOUNT_NOUNS = frozenset("cost price fee rate total salary wage bill budget income rent charge value amount".split())
-_HARD_TO_ASK = re.compile(
-    r"^(?:It(?! takes\b)|They|These|Those|This|That|Some|One|The rest|The other|The remaining|The next|Another)\b"
-    r"|^(?:Each|Every) (?:\w+ )?(?:he|she|they|it|[A-Z])\b"
-    r"|^The (?:\w+ )?(?:day|week|month|year|time|night) (?:he|she|they|it|[A-Z])"
-    r"|\b(?:enough|all|both|them|capable|worth|least|most|another|other|others|more|extra|additional|left|rest|remaining|such)\b"
-)
-"""Sentences that point back at something, or leave a clumsy question behind."""
-_LEADING_PHRASE = re.compile(r"(?P<phrase>(?:On|In|At|During|For|Every|Each) [^,.\d]{3,30}), (?P<rest>[^,]+)\.")
-_MORE_THAN = re.compile(
-    rf"(?P<who>[A-Z][a-z]+) (?P<has>\w+) (?:\d+|{'|'.join(NUMBER_WORDS)}) (?P<more>(?:more|fewer) (?:[a-z]+ )?[a-z]+s) "
-    r"than (?P<than>[A-Z][a-z]+)(?: (?:has|does|did))?\."
-)
-"""`Ann has 20 more books than Bea.`"""
-_AFTER_THINGS = _PREPOSITIONS | frozenset("each every a an per there daily weekly today yesterday apiece old".split())
+_LISTS = _ENGLISH["word_problems"]
+_WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in _LISTS["words"].items()}
+_FIND = {
+    name: re.compile("|".join(parts).replace("NUMBER", "|".join(NUMBER_WORDS)))
+    for name, parts in _LISTS["patterns"].items()
+}
 SHARED_THINGS = 0.5
 """Share of the content words of a left-out sentence that the rest must have too: nobody asks for an unknown thing."""
 _NOT_ONE_EXPRESSION = "the steps do not make one expression"
 _fraction = lru_cache(maxsize=4096)(Fraction)
 """Reading a fraction from text is slow, and the same few numbers come again and again."""
-_IRREGULAR_PLURALS = frozenset({"people", "children", "men", "feet"})
 
 
 Mode = Literal["hidden", "twin", "intact"]
@@ -131,39 +100,21 @@ def source_id(record: GsmRecord) -> str:
     return f"gsm8k:{hashlib.sha256(flat.encode()).hexdigest()[:16]}"
 
 
-def read(record: GsmRecord) -> WordProblem | None:
-    """`None` where a record breaks a rule (`broken_rule`)."""
-    solution, _, final = record.answer.rpartition("####")
-    answer, steps, sentences = parse_number(final), parse_solution(solution), split_sentences(record.question)
-    if answer is None or not steps or _broken_rule(answer, steps, sentences):
-        return None
-    premise, question = sentences[:-1], sentences[-1]
-    return WordProblem(
-        source_id=source_id(record),
-        premise=premise,
-        question=question,
-        answer=answer,
-        steps=steps,
-        omissions=omissions(premise, question, steps),
-    )
-
-
-def broken_rule(record: GsmRecord) -> str:
-    """The rule that a record breaks; empty where it can be used."""
-    solution, _, final = record.answer.rpartition("####")
-    return _broken_rule(parse_number(final), parse_solution(solution), split_sentences(record.question))
-
-
-def _broken_rule(answer: Fraction | None, steps: Sequence[Calculation], sentences: Sequence[str]) -> str:
-    if answer is None:
+def read(record: GsmRecord) -> WordProblem | str:
+    """The problem of a record, or the rule that it breaks."""
+    solution, mark, final = record.answer.rpartition("####")
+    answer, steps = parse_number(final), parse_solution(solution)
+    *premise, question = split_sentences(record.question) or ("",)
+    if not mark or answer is None:
         return "no number follows #### in the answer"
     if not steps:
         return "the answer has no steps such as <<3*4=12>> that compute"
     if steps[-1].value != answer:
         return "the last step does not give the number after ####"
-    if len(sentences) < 2 or not sentences[-1].endswith("?"):
+    if not premise or not question.endswith("?"):
         return "the question must be two sentences or more, the last with a question mark"
-    return ""
+    left_out = omissions(premise, question, steps)
+    return WordProblem(source_id(record), tuple(premise), question, answer, steps, left_out)
 
 
 def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item | None:
@@ -246,7 +197,7 @@ def _notes_title(text: str) -> str:
 
     A capital says little at the start of a sentence, except of the first: there somebody is introduced.
     """
-    plainly = set(re.findall(r"\b[a-z]+\b", text)) | _CALENDAR_NAMES
+    plainly = set(re.findall(r"\b[a-z]+\b", text)) | _WORDS["calendar_names"]
     starts = {0} | {match.end() for match in re.finditer(r"[.?!] ", text)}
     named = [(at, name) for at, name in names_en(text) if re.fullmatch(r"[a-z]{3,}", name) and name not in plainly]
     counted = Counter(name for at, name in named)
@@ -327,6 +278,7 @@ def _substituted(steps: list[Calculation], place: int, longest: int) -> list[Cal
     return out if used else None
 
 
+@lru_cache(maxsize=65536)
 def _computes(expression: str, value: Fraction) -> bool:
     try:
         got = evaluate(expression)
@@ -353,7 +305,7 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
     numbers = [numbers_in(one) for one in (*premise, question)]
     for index, sentence in enumerate(premise[1:], start=1):
         values = numbers[index]
-        if len(values) != 1 or _FRACTION_WORDS.search(sentence) or len(_DIGITS.findall(sentence)) > 1:
+        if len(values) != 1 or _FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
             continue
         (value,) = values
         others = [*premise[:index], *premise[index + 1 :], question]
@@ -383,10 +335,9 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: S
     place, there is no positive answer. A number that something is added to is missed only if the rest compares
     something with it: `half as much as Doris`, `twice as many pages as on the first day`.
     """
-    names = {
-        word for word in re.findall(r"\b[A-Z][a-z]+", sentence) if word.lower() not in FUNCTION_WORDS | _LOWER_WORDS
-    }
-    things = {_singular(word) for word in words(sentence) if word not in FUNCTION_WORDS and len(word) > 2}
+    capitals = set(re.findall(r"\b[A-Z][a-z]+", sentence)) - _WORDS["small_inside_sentence"]
+    names = {word for word in capitals if word.lower() not in FUNCTION_WORDS}
+    things = set(map(_singular, content_words(sentence)))
     things -= {name.lower() for name in names} | set(NUMBER_WORDS)
     told = {_singular(word) for one in others for word in words(one)}
     if len(things & told) < max(1, SHARED_THINGS * len(things)):
@@ -394,11 +345,12 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: S
     without = _with_value(Fraction(0), value, steps)
     if without is None or (isinstance(without, Fraction) and without <= 0):
         return True
-    compared = [one for one in others if _COMPARES.search(one)]
+    compared = [one for one in others if _FIND["compares"].search(one)]
     return any(
         re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", one) for one in compared for name in names
     ) or any(
-        _COMPARES_AMOUNTS.search(one) and len(things & {_singular(word) for word in words(one)}) > 1 for one in compared
+        _FIND["compares_amounts"].search(one) and len(things & {_singular(word) for word in words(one)}) > 1
+        for one in compared
     )
 
 
@@ -441,59 +393,64 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
     >>> asked_for("She only has 2 hours in a day.", "")[0], asked_for("The cost of a ticket is $8.", "")[0]
     ('how many hours she has in a day', 'what the cost of a ticket is')
     """
-    if moved := _LEADING_PHRASE.fullmatch(sentence):
+    if moved := _FIND["leading_phrase"].fullmatch(sentence):
         # `On the first day, she ate 3 snails.` is asked for like `She ate 3 snails on the first day.`
         phrase = moved["phrase"]
         sentence = f"{moved['rest'][0].upper()}{moved['rest'][1:]} {phrase[0].lower()}{phrase[1:]}."
         if moved["rest"][0].isupper():
             rest_of_story = f"{rest_of_story} {moved['rest']}"
-    if compared := _MORE_THAN.fullmatch(sentence):
+    if compared := _FIND["more_than"].fullmatch(sentence):
         who, more, than = compared["who"], compared["more"], compared["than"]
         return f"how many {more} {who} {compared['has']} than {than}", _telling([who, more, than])
-    match = _PLAIN_SENTENCE.fullmatch(sentence)
-    if match is None or _JOINED.search(sentence) or _HARD_TO_ASK.search(sentence):
+    match = _FIND["plain_sentence"].fullmatch(sentence)
+    if match is None or _FIND["joined"].search(sentence) or _FIND["hard_to_ask"].search(sentence):
         return None
-    before = [word for word in match["before"].split() if word not in _ADVERBS]
+    before = [word for word in match["before"].split() if word not in _WORDS["adverbs"]]
     rest = [word for word in match["rest"].split() if word not in ("only", "total")]
-    if not before or before[0] in _BAD_STARTS or len(before) > 8 or len(rest) > 9 or before[-1].lower() in _BAD_BEFORE:
+    if (
+        not before
+        or before[0] in _WORDS["bad_starts"]
+        or len(before) > 8
+        or len(rest) > 9
+        or before[-1].lower() in _WORDS["bad_before_number"]
+    ):
         return None
-    if before[-1] in _PREPOSITIONS or before[-1].endswith("ing"):
+    if before[-1] in _WORDS["prepositions"] or before[-1].endswith("ing"):
         return None  # `how many hours she re-applies sunscreen after`
-    first = before[0] if before[0] not in _LOWER else before[0].lower()
+    first = before[0] if before[0] not in _WORDS["small_inside_sentence"] else before[0].lower()
     if first not in rest_of_story and before[0] == first:
         first = first.lower()  # `Movie tickets are $8.`, unless it is a name that the story does not introduce
         if first not in rest_of_story:
             return None
     start = [first, *before[1:]]
     if match["money"]:
-        if rest and rest[0] in _BAD_AFTER - {"more", "of"}:
+        if rest and rest[0] in _WORDS["bad_after_number"] - {"more", "of"}:
             return None
         if rest and rest[0] in ("a", "an"):
             rest[0] = "per"
-        states = before[-1] in _BE and not _AMOUNT_NOUNS.isdisjoint(before)
+        states = before[-1] in _WORDS["be"] and not _WORDS["amount_nouns"].isdisjoint(before)
         return " ".join(["what" if states else "how much", *start, *rest]), _telling([*before, *rest])
     size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
-    if rest[size : size + 1] == ["of"] and (len(rest) == size + 2 or rest[size + 2] in _PREPOSITIONS):
+    if rest[size : size + 1] == ["of"] and (len(rest) == size + 2 or rest[size + 2] in _WORDS["prepositions"]):
         size += 2  # `cups of flour`
     if not size or any(not word.islower() for word in rest[:size]):
         return None
     things, after = rest[:size], rest[size:]
-    if before[-1] in _BE and before[0] != "There":
+    if before[-1] in _WORDS["be"] and before[0] != "There":
         return None  # `how many hours each nap is long`
     if (
-        rest[0] in _BAD_AFTER
+        rest[0] in _WORDS["bad_after_number"]
         or ("each" in before and "each" in after)
-        or (after and (after[0] in _BAD_AFTER or after[0] not in _AFTER_THINGS))
+        or (after and (after[0] in _WORDS["bad_after_number"] or after[0] not in _WORDS["after_things"]))
     ):
         return None
     return " ".join(["how many", *things, *start, *after]), _telling([*things, *before, *after])
 
 
 def _is_plural(word: str) -> bool:
-    return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in _IRREGULAR_PLURALS
+    return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in _WORDS["irregular_plurals"]
 
 
 def _telling(parts: Sequence[str]) -> tuple[str, ...]:
     """Words that say what a sentence is about."""
-    telling = [word for part in parts for word in words(part) if word not in FUNCTION_WORDS and len(word) > 2]
-    return tuple(dict.fromkeys(telling))
+    return tuple(content_words(" ".join(parts)))

@@ -15,19 +15,15 @@ from msgspec import Struct
 from askgate_env.tokenize import occurs, words
 from askgate_env.types import Hidden
 
-from ..difficulty.text_features import FUNCTION_WORDS
+from ..difficulty.text_features import content_words
 from ..pool.source import Item
-from .natural_records import NATURAL, rows
+from .natural_records import NATURAL, SourceLists, meant_first, meant_reading, rows
 
-_NO_OPTION = re.compile(r"(?:others?|none|n/a|yes|no|any|maybe|not sure|no (?:specific )?preference)\b.*", re.I)
-
-
+_FIND = SourceLists("in3").find
 _UNNAMED = "(?:an?|my|this|the) (?:specific|particular|certain|given)|an?|my|this|the|specific|particular|certain|given"
 _WITH_ARTICLE: dict[str, str] = {
-    place.removeprefix("the "): place for place in NATURAL["ambignq"]["places"] if place.startswith("the ")
+    place.removeprefix("the "): place for place in NATURAL["ambignq"]["words"]["places"] if place.startswith("the ")
 }
-_NAME = re.compile(r"[A-Z0-9][\w.'’&-]*(?:,? (?:[A-Z0-9][\w.'’&-]*|of|the|and|de))*")
-"""A name: `New York City`. Other options describe a kind of thing, which is no answer to `which one`."""
 
 
 class Detail(Struct, frozen=True):
@@ -40,7 +36,6 @@ class Detail(Struct, frozen=True):
 class TaskRecord(Struct, frozen=True):
     """A record of the dataset."""
 
-    category: str
     task: str
     vague: bool
     missing_details: tuple[Detail, ...] = ()
@@ -60,14 +55,10 @@ def _item(record: TaskRecord) -> Item | None:
         task="detect",
         lang="en",
         source_id=f"in3:{hashlib.sha256(task.lower().encode()).hexdigest()[:16]}",
-        premise="",
-        clue="",
         question=task,
         original=f"{task} {hidden.span}" if hidden else task,
-        context=(),
         support=(task,),
         answer=NATURAL["detect_answer"],
-        steps=(),
         hidden=hidden,
         ambiguity=("missing-preference",) if hidden else (),
     )
@@ -89,12 +80,10 @@ def _hidden(record: TaskRecord) -> Hidden | None:
             or 2 * len(options) < len(detail.options)
         ):
             continue
-        place = int.from_bytes(hashlib.sha256(record.task.encode()).digest()[:4]) % len(options)
-        meant, others = options[place], [one for at, one in enumerate(options) if at != place]
-        about = [word for word in words(f"{detail.description} {detail.inquiry}") if word not in FUNCTION_WORDS]
-        readings = ((meant,), *((other,) for other in others))
+        ranked = meant_first(options, meant_reading(record.task, options))
+        about = content_words(f"{noun} {detail.description} {detail.inquiry}", shortest=1)
         missing = "which place you are in" if noun == "place" else f"which {noun} you mean"
-        return Hidden("preference", meant, missing, tuple(dict.fromkeys([noun, *about])), readings)
+        return Hidden("preference", ranked[0], missing, tuple(about), tuple((one,) for one in ranked))
     return None
 
 
@@ -108,16 +97,14 @@ def _object(description: str, task: str) -> str:
     for noun in NATURAL["in3"]["objects"]:
         if noun in said and re.search(rf"\b(?:{_UNNAMED}) {noun}\b", task.lower()):
             return str(noun)
-    nearby = re.search(r"\b(?:near me|near by|nearby|nearest|in my area|my location|around me|local)\b", task.lower())
-    anywhere = re.search(r"\bonline\b|\bvirtual\b", task.lower())  # a good answer does without the place
+    nearby, anywhere = (_FIND[name].search(task.lower()) for name in ("nearby", "anywhere"))
     return "place" if nearby and not anywhere and said & {"location", "city", "area", "region"} else ""
 
 
 def _is_option(text: str) -> bool:
     """Whether an option is a thing, not a placeholder such as `Title of the book`."""
-    vague = re.search(r"\b(?:specif\w*|title of|name of|author's|others?|any|all|list of|please)\b", text, re.I)
-    is_name = _NAME.fullmatch(text.strip())
-    return bool(is_name) and _NO_OPTION.match(text.strip()) is None and vague is None
+    is_vague = _FIND["vague"].search(text) or _FIND["no_option"].match(text.strip())
+    return _FIND["name"].fullmatch(text.strip()) is not None and not is_vague
 
 
 def _named(option: str) -> str:

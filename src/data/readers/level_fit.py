@@ -31,7 +31,7 @@ def context_tokens(item: Item) -> int:
 
 
 def overlap(item: Item) -> float:
-    return text.clue_overlap(f"{item.clue} {item.question}", " ".join(item.support))
+    return _clue_overlap(f"{item.clue} {item.question}", " ".join(item.support))
 
 
 def turns(item: Item) -> int:
@@ -40,15 +40,15 @@ def turns(item: Item) -> int:
 
 def score(item: Item, measured_overlap: float) -> int:
     """The difficulty score that the sample of this item will have, about."""
-    said = " ".join(part for part in (item.premise, item.clue, item.question) if part)
+    said_tokens, entities, density = _wording(" ".join(filter(None, (item.premise, item.clue, item.question))))
     return difficulty_score(
         {
-            "len_tokens": context_tokens(item) + len(tokens(said)),
+            "len_tokens": context_tokens(item) + said_tokens,
             "turns": turns(item),
             "tool_hops": len(item.steps),
             "ops_numeric": _operations(item),
-            "entities": _entities(said),
-            "connector_density": round(_connector_density(said), 2),
+            "entities": entities,
+            "connector_density": density,
             "clue_overlap": round(measured_overlap, 4),
             "needs_clarification": item.hidden is not None,
         }
@@ -56,11 +56,14 @@ def score(item: Item, measured_overlap: float) -> int:
 
 
 @lru_cache(maxsize=256)
-def _entities(said: str) -> int:
-    return len({name for _, name in text.names_en(said)}) + len(text.numbers(said))
+def _wording(said: str) -> tuple[int, int, float]:
+    """Tokens, names and numbers, and connector density of what the user says, which hardly differs between the items
+    that are tried for one record."""
+    entities = len({name for _, name in text.names_en(said)}) + len(text.numbers(said))
+    return len(tokens(said)), entities, round(text.connector_density(said), 2)
 
 
-_connector_density = lru_cache(maxsize=256)(text.connector_density)
+_clue_overlap = lru_cache(maxsize=256)(text.clue_overlap)
 
 
 def nearest_item(items: Iterable[Item], want: Want) -> Item | None:

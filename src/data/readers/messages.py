@@ -1,24 +1,38 @@
-"""Your own dialogues: one JSON object a line, OpenAI messages, ShareGPT or Alpaca, with an optional field `hidden`.
+"""Your own dialogues: one JSON object a line, OpenAI messages, ShareGPT, Alpaca, or question and answer (also as CSV),
+with an optional field `hidden`.
 
     {"messages": [{"role": "user", "content": "When does the shop open?"}, {"role": "assistant", "content": "At 9."}]}
     {"conversations": [{"from": "human", "value": "..."}, {"from": "gpt", "value": "..."}],
      "hidden": {"span": "the shop in Lyon", "missing": "which shop you mean", "options": ["the shop in Nice"]}}
     {"instruction": "When does the shop open?", "input": "", "output": "At 9."}
+    {"question": "When does the shop open?", "answer": "At 9."}
 
 The first user message is the question and the last assistant message the answer; in Alpaca's format these are
-`instruction` with `input`, and `output`. With `hidden`, the question lacks
-`span`, and the user says it when asked. Rows without an answer are for detection only: whether the policy asks. A row
+`instruction` with `input`, and `output`. With `hidden`, the question lacks `span`, and the user says it when asked. A
+row in which the assistant asks the user something needs `hidden`, null if nothing is missing: whether the question was
+needed cannot be read off the dialogue. Rows without an answer are for detection only: whether the policy asks. A row
 that breaks a rule is skipped, and `skipped_rows` says which row and which rule.
+
+A CSV file has a header, and only the column `question` is required. `hidden` has the words that the question lacks and
+`options` other readings, separated by `|`; both are empty for a complete question.
+
+    question,answer,id,hidden,missing,options
+    When does the shop open?,at 9 am,17,the shop in Lyon,which shop you mean,the shop in Nice|the shop in Metz
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import re
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from askgate_env.success import number, verdict
@@ -27,8 +41,9 @@ from askgate_env.tools import search
 from askgate_env.types import Article, Hidden, Lang, Task
 
 from ...core.errors import BadInput
-from ...core.jsonl import decode, read_lines
-from ..difficulty.text_features import FUNCTION_WORDS
+from ...core.files import explain_read_errors
+from ...core.jsonl import decode, listed, read_all, read_lines, refuse_other_encoding
+from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item, Step
 from .articles import split_sentences
 from .natural_records import NATURAL
@@ -37,7 +52,26 @@ USERS, ASSISTANTS = frozenset({"user", "human"}), frozenset({"assistant", "gpt",
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.I)
 _CHINESE_STOP = re.compile(r"(?<=[。！？])")
 LONGEST_ANSWER = 12
-"""Words of an answer that an exact match can judge."""
+"""Words of an answer that an exact match can judge. Two Chinese characters count as one word."""
+_CHINESE = re.compile(f"[{CJK}]")
+SHOWN = 60
+"""Characters of a message that an error shows."""
+HIDDEN_FORMAT = (
+    'give the words that the question lacks, "hidden": {"span": "the shop in Lyon", "missing": "which shop you mean"}, '
+    'or "hidden": null if nothing is missing'
+)
+ROW_FORMAT = (
+    'a row is {"messages": [{"role": "user", "content": ...}, ...]}, conversations, instruction with output, or '
+    '{"question": ..., "answer": ...}; docs/tutorial.md has the formats'
+)
+
+CSV = (".csv", ".tsv")
+_BARE_NUMBER = re.compile(r"[-+]?[$€£¥￥]?\s?\d[\d,]*(\.\d+)?\s?[%$€£¥]?")
+"""A number with at most a sign of currency or percent."""
+KNOWN_COLUMNS = ("question", "answer", "id", "hidden", "missing", "options")
+CLOSE = 0.75
+"""Similarity from which an unknown field is taken for a misspelt one."""
+COLUMNS = "name the columns question and answer; optional are id, hidden, missing and options"
 
 
 class Part(Struct, frozen=True):
@@ -82,50 +116,90 @@ class MessagesRow(Struct, frozen=True):
     instruction: str = ""
     input: str = ""
     output: str = ""
-    hidden: HiddenInfo | None = None
+    question: str = ""
+    hidden: HiddenInfo | str | UnsetType | None = UNSET
+    """Text is the span alone. None says that nothing is missing, even where the assistant asks something."""
+    missing: str = ""
+    options: tuple[str, ...] = ()
+    """Both may stand beside a `hidden` that is text."""
     articles: tuple[Page, ...] = ()
     """Pages that the `wiki` tool can show."""
     answer: str | None = None
-    """The bare answer, where the last message has more than that."""
+    """The bare answer, where the last message has more than that; beside `question` that message itself."""
     id: str = ""
+
+    @property
+    def turns(self) -> list[tuple[str, str]]:
+        """Role and text of each message."""
+        if said := self.messages or self.conversations:
+            return [(one.role or one.speaker, one.text) for one in said]
+        asked, answer = f"{self.instruction}\n\n{self.input}", self.output
+        if not self.instruction:
+            asked, answer = self.question, self.answer or ""
+        return [("user", asked.strip()), ("assistant", answer.strip())] if asked.strip() else []
+
+
+FIELDS = [one.encode_name for one in msgspec.structs.fields(MessagesRow)]
+_ROWS, _RAW_ROWS = msgspec.json.Decoder(MessagesRow), msgspec.json.Decoder(dict[str, Any])
 
 
 def read(files: list[Path]) -> tuple[list[Item], int]:
     """Items of the rows that can be used, and the number of rows."""
     items, skipped, rows = _read(files)
     if skipped and not items:
-        raise BadInput(skipped[0].removesuffix("."), remedy="correct the rows; docs/data.md has the format")
+        what = "none of the rows can be used:" + listed([row.removesuffix(".") for row in skipped])
+        raise BadInput(what, remedy=f"correct the rows: {ROW_FORMAT}")
+    if not rows:
+        raise BadInput("has no rows", where=", ".join(map(str, files)), remedy=ROW_FORMAT)
     return items, rows
 
 
 def skipped_rows(data_dir: Path) -> list[str]:
     """Why rows of the files in a folder gave no sample: `own/chats.jsonl:7: skipped: ...`."""
-    return _read(sorted(data_dir.glob(NATURAL["files"]["messages"])))[1]
+    return _read(own_files(data_dir))[1]
 
 
 def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
-    lines = [(f"{path}:{at}", line) for path in files for at, line in read_lines(path)]
+    lines = [(f"{path}:{at}", line) for path in files for at, line in row_lines(path)]
     items: dict[str, tuple[str, Item]] = {}
     skipped: list[str] = []
-    decoder = msgspec.json.Decoder(MessagesRow)
-    for where, line in lines:
-        made = _item(decode(decoder, line, where))
+    answered: set[str] = set()
+    for (where, _), (row, raw) in zip(lines, read_all(_row, lines), strict=True):
+        made = _item(row, raw)
         if isinstance(made, str):
             skipped.append(f"{where}: skipped: {made}.")
         elif made.source_id in items:
             skipped.append(f"{where}: skipped: its question or id is that of {items[made.source_id][0]}.")
         else:
             items[made.source_id] = where, made
+        if any(role in ASSISTANTS and text for role, text in row.turns):
+            answered.add(where)
     task = _task([item.answer for _, item in items.values()])
     if task == "detect":
-        return [_with(item, task, NATURAL["detect_answer"]) for _, item in items.values()], skipped, len(lines)
+        return [replace(item, answer=NATURAL["detect_answer"]) for _, item in items.values()], skipped, len(lines)
+    too_long = (
+        f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
+    )
     skipped += [
-        f"{where}: skipped: the last assistant message has more than {LONGEST_ANSWER} words or is missing, and most "
-        "rows have a short answer: give `answer`."
+        f"{where}: skipped: {too_long if where in answered else 'there is no message of the assistant'}, and most rows "
+        "have a short answer: give `answer`."
         for where, item in items.values()
         if not item.answer
     ]
-    return [_with(item, task, item.answer) for _, item in items.values() if item.answer], skipped, len(lines)
+    return [replace(item, task=task) for _, item in items.values() if item.answer], skipped, len(lines)
+
+
+def _row(where: str, line: bytes) -> tuple[MessagesRow, dict[str, Any]]:
+    """A row, and all of its fields. Refuses one that is no row, or has a misspelt field."""
+    try:
+        row = decode(_ROWS, line, where)
+    except BadInput as error:
+        raise BadInput(error.what, where=where, remedy=HIDDEN_FORMAT) if "$.hidden" in error.what else error from None
+    raw = decode(_RAW_ROWS, line, where)
+    refuse_misspelt(raw, FIELDS, where)
+    if isinstance(row.hidden, HiddenInfo):
+        refuse_misspelt(raw["hidden"], [one.name for one in msgspec.structs.fields(HiddenInfo)], f"{where}: hidden")
+    return row, raw
 
 
 def _task(answers: list[str]) -> Task:
@@ -133,32 +207,40 @@ def _task(answers: list[str]) -> Task:
     known = [answer for answer in answers if answer]
     if len(known) < len(answers) / 2:
         return "detect"
-    if all(number(answer) is not None for answer in known):
+    # `8 am` is a text: compared as a number it would equal `8 pm`.
+    if all(_BARE_NUMBER.fullmatch(answer.strip().rstrip(".")) and number(answer) is not None for answer in known):
         return "gsm8k"
     return "strategyqa" if all(verdict(answer) is not None for answer in known) else "hotpotqa"
 
 
-def _item(row: MessagesRow) -> Item | str:
-    """The item of a row, or the rule that it breaks."""
-    turns = [(one.role or one.speaker, one.text) for one in row.messages or row.conversations]
-    if row.instruction and not turns:
-        turns = [("user", f"{row.instruction}\n\n{row.input}".strip()), ("assistant", row.output.strip())]
+def _item(row: MessagesRow, fields: Collection[str]) -> Item | str:
+    """The item of a row, or the rule that it breaks. `fields`: names of all fields of the row."""
+    turns = row.turns
+    given = row.answer if row.messages or row.conversations or row.instruction else None
     question = next((text for role, text in turns if role in USERS and text), "")
+    if not question and turns:
+        roles = ", ".join(dict.fromkeys(role or "none" for role, _ in turns))
+        known = f"known are {', '.join(sorted(USERS))} for the user and {', '.join(sorted(ASSISTANTS))} for the model"
+        return f"no message of a user: its roles are {roles}; {known}"
     if not question:
-        return "no message of a user: give `messages` with role and content, `conversations`, or `instruction`"
-    if row.hidden and (broken := _broken_rule(row.hidden, question)):
+        has = ", ".join(sorted(fields)) or "no fields"
+        return f"the row has {has}: give `messages` with role and content, `conversations`, or `instruction`"
+    if (row.missing or row.options) and not isinstance(row.hidden, str):
+        return "`missing` and `options` belong in `hidden`, beside its `span`"
+    info = HiddenInfo(row.hidden, row.missing, row.options) if isinstance(row.hidden, str) else row.hidden or None
+    if info and (broken := _broken_rule(info, question)):
         return broken
+    if row.hidden is UNSET and (asked := _unmarked_ask(turns)):
+        return f"{asked}, and the row has no `hidden`: {HIDDEN_FORMAT}"
     last = next((text for role, text in reversed(turns) if role in ASSISTANTS), "")
-    answer = row.answer if row.answer is not None else last if len(words(last)) <= LONGEST_ANSWER else ""
-    hidden = _hidden(row.hidden, question) if row.hidden else None
+    answer = given if given is not None else last if answer_length(last) <= LONGEST_ANSWER else ""
+    hidden = _hidden(info, question) if info else None
     context = tuple(Article(one.title, _sentences(one.text)) for one in row.articles if one.text.strip())
     steps = _steps(context, question, hidden, answer)
     return Item(
         task="detect",
         lang=_lang(question),
         source_id=f"messages:{row.id or hashlib.sha256(question.encode()).hexdigest()[:16]}",
-        premise="",
-        clue="",
         question=question,
         original=f"{question} {hidden.span}" if hidden else question,
         context=context,
@@ -169,6 +251,37 @@ def _item(row: MessagesRow) -> Item | str:
         ask_after=len(steps[:1]),
         ambiguity=("own-data",) if hidden else (),
     )
+
+
+def _unmarked_ask(turns: list[tuple[str, str]]) -> str:
+    """The question that the assistant asks the user before it answers, or instead of an answer; empty if none.
+
+    >>> _unmarked_ask([("user", "When do you open?"), ("assistant", "Which shop?"), ("user", "Lyon"), ("gpt", "At 9.")])
+    "the assistant asks 'Which shop?' and is told 'Lyon'"
+    >>> _unmarked_ask([("gpt", "How can I help?"), ("user", "When do you open?"), ("gpt", "At 9. Anything else?")])
+    ''
+    """
+    first = next(at for at, (role, text) in enumerate(turns) if role in USERS and text)
+    for at, (role, text) in enumerate(turns[first:], first + 1):
+        if role not in ASSISTANTS or not text.endswith(("?", "？")):
+            continue
+        reply = next((said for who, said in turns[at:] if who in USERS and said), "")
+        answered = reply and any(who in ASSISTANTS and said for who, said in turns[at:])
+        if answered or len(_sentences(text)) == 1:  # an answer may end in "Anything else?"
+            told = f" and is told {reply[:SHOWN]!r}" if reply else ""
+            return f"the assistant asks {text[-SHOWN:]!r}{told}"
+    return ""
+
+
+def answer_length(answer: str) -> float:
+    """Length of an answer in words. Two Chinese characters are about one word.
+
+    >>> answer_length("at 9 in the morning"), answer_length("早上九点在北门")
+    (5, 3.5)
+    """
+    tokens = words(answer)
+    chinese = sum(_CHINESE.fullmatch(token) is not None for token in tokens)
+    return len(tokens) - chinese / 2 if chinese else len(tokens)
 
 
 def _steps(context: tuple[Article, ...], question: str, hidden: Hidden | None, answer: str) -> tuple[Step, ...]:
@@ -207,20 +320,89 @@ def _hidden(info: HiddenInfo, question: str) -> Hidden:
     listed = ("、" if zh else ", ").join(sorted((info.span, *info.options)))
     choice = f"您指的是哪一个：{listed}" if zh else f"which you mean: {listed}"
     missing = info.missing or (choice if info.options else "您具体指什么" if zh else "what exactly you mean")
-    about = [word for word in words(f"{missing} {info.span}") if word not in FUNCTION_WORDS and (zh or len(word) > 2)]
+    about = content_words(f"{missing} {info.span}", shortest=1 if zh else 3)
     is_number = number(info.span) is not None and not info.options
     return Hidden(
         "quantity" if is_number else "sense",
         info.span,
         missing,
-        tuple(dict.fromkeys(about)),
+        tuple(about),
         tuple(tuple(dict.fromkeys((one, _ARTICLE.sub("", one)))) for one in (info.span, *info.options)),
     )
 
 
-def _with(item: Item, task: Task, answer: str) -> Item:
-    return replace(item, task=task, answer=answer)
-
-
 def _lang(text: str) -> Lang:
     return "zh" if len(re.findall(f"[{CJK}]", text)) > len(text) / 4 else "en"
+
+
+# --- Files ---
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Files of a folder that have rows."""
+    return sorted(path for path in folder.glob("*") if path.suffix.lower() in (".jsonl", *CSV))
+
+
+def row_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Line numbers (from 1) and rows, each as one JSON object."""
+    if path.suffix.lower() in CSV:
+        yield from _csv_rows(path)
+        return
+    for place, (at, line) in enumerate(read_lines(path)):
+        if not place and line.lstrip()[:1] == b"[":
+            lines = path.with_suffix(".lines.jsonl").name
+            remedy = f"convert it: jq -c '.[]' {path} > {lines}; then use {lines}"
+            raise BadInput("is a JSON array; one JSON object a line is needed", where=str(path), remedy=remedy)
+        yield at, line
+
+
+def refuse_misspelt(fields: Collection[str], known: Collection[str], where: str) -> None:
+    """Refuses an unknown field whose name is nearly that of a known one: its content would be lost. Other unknown
+    fields, such as `metadata` or `conversation_id`, are those of the program that exported the row."""
+    for name in fields:
+        plain = name.strip().lower()
+        if name in known or "_" in plain or len(plain) < 4:
+            continue
+        if close := get_close_matches(plain, known, n=1, cutoff=CLOSE):
+            raise BadInput(
+                f"unknown field {name!r} (did you mean {close[0]!r}?)",
+                where=where,
+                remedy=f"rename the field in every row, or remove it; known fields: {', '.join(known)}",
+            )
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
+    with explain_read_errors(path):
+        content = path.read_bytes()
+    refuse_other_encoding(content, str(path))
+    text = content.decode("utf-8-sig")
+    header = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
+    reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
+    if not any(reader.fieldnames):
+        raise BadInput("its first line is empty", where=f"{path}:1", remedy=COLUMNS)
+    if "question" not in reader.fieldnames:
+        raise BadInput(f"the header has {', '.join(reader.fieldnames)}", where=f"{path}:1", remedy=COLUMNS)
+    refuse_misspelt(reader.fieldnames, KNOWN_COLUMNS, f"{path}:1")
+    start = reader.line_num + 1
+    for record in _records(reader, path):
+        cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}
+        row: dict[str, Any] = {name: cells[name] for name in ("question", "answer", "id") if cells.get(name)}
+        if span := cells.get("hidden"):
+            options = [one.strip() for one in cells.get("options", "").split("|") if one.strip()]
+            row["hidden"] = {"span": span, "missing": cells.get("missing", ""), "options": options}
+        yield start, msgspec.json.encode(row)
+        start = reader.line_num + 1
+
+
+def _records(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, Any]]:
+    """The records, one after the other. A quote that is not closed makes one cell of all that follows it."""
+    start = reader.line_num + 1
+    try:
+        for record in reader:
+            yield record
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise BadInput(
+            f"is no row of a CSV file ({error})", where=f"{path}:{start}", remedy="close the quotes of its cells"
+        ) from None

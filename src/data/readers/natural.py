@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -23,8 +24,8 @@ from askgate_env.types import LANGS, Article, Lang, Level, Task
 
 from ...core.errors import BadInput
 from ...core.files import sha256_file
-from ..difficulty.text_features import FUNCTION_WORDS
-from ..pool.source import TARGET, Item, TooFewRecords, Want
+from ..difficulty.text_features import content_words
+from ..pool.source import TARGET, Item, RowCounts, TooFewRecords, Want
 from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp
 from .natural_records import NATURAL
 from .official import split_of, without_siblings
@@ -68,29 +69,23 @@ class NaturalSource:
     """
 
     def __init__(self, name: str, data_dir: Path | None) -> None:
+        pattern = NATURAL["files"][name]
         if data_dir is None:
             raise BadInput(
-                f"source {name} needs a folder", where="--data-dir", remedy=f"name the folder above {self._files(name)}"
+                f"source {name} needs a folder", where="--data-dir", remedy=f"name the folder above {pattern}"
             )
         self.name = name
-        self.files = sorted(data_dir.glob(self._files(name)))
+        self.files = messages.own_files(data_dir) if name == "messages" else sorted(data_dir.glob(pattern))
         if not self.files:
-            raise BadInput(
-                f"no {name} data here", where=str(data_dir), remedy=f"put {self._files(name)} below this folder"
-            )
+            raise BadInput(f"no {name} data here", where=str(data_dir), remedy=f"put {pattern} below this folder")
         self.fingerprints = {path.relative_to(data_dir).as_posix(): sha256_file(path) for path in self.files}
         items, self._seen = _READERS[name](self.files)
         self._items = {item.source_id: msgspec.structs.replace(item, source=name) for item in items}
-        self.languages: tuple[Lang, ...] = tuple(
-            lang for lang in LANGS if any(item.lang == lang for item in self._items.values())
-        )
-        self.mix = _shares(self._items.values())
+        spoken, tasks = (Counter(getattr(item, name) for item in self._items.values()) for name in ("lang", "task"))
+        self.languages: tuple[Lang, ...] = tuple(lang for lang in LANGS if lang in spoken)
+        self.mix: dict[Task, float] = {task: count / tasks.total() for task, count in tasks.items()}
         self.fewer_ambiguous: dict[Task, int] = {}
-        self._index: dict[str, _PageIndex] = {}
-
-    @staticmethod
-    def _files(name: str) -> str:
-        return str(NATURAL["files"][name])
+        self._index = cache(self._make_index)
 
     @property
     def left_aside(self) -> dict[Task, int]:
@@ -103,14 +98,7 @@ class NaturalSource:
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, one of a group at most. Where there are too few ambiguous questions, complete ones take
         their place, and `fewer_ambiguous` counts them."""
-        ids = sorted(key for key, item in self._items.items() if item.task == task and split_of(_group(key)) == split)
-        if split == "train":
-            held_out = [key for key in self._items if split_of(_group(key)) == "shadow"]
-            whole = {key: item.original for key, item in self._items.items()}
-            asked = {key: f"{item.premise} {item.question}" for key, item in self._items.items()}
-            ids = without_siblings(ids, held_out, asked, whole)
-            if not any(item.context for item in self._items.values()):
-                ids = _without_same_story(ids, held_out, whole)
+        ids = self._usable(task, split)
         Random(f"{seed}:{task}:{split}").shuffle(ids)
         share = sum(want.clarify for want in wants) / len(wants)
         ids = _alike_first(ids, self._items, share, len(wants), {})
@@ -132,13 +120,34 @@ class NaturalSource:
             if ambiguous:
                 self.fewer_ambiguous[task] = sum(chosen[at] is None for at in places)
         if None in chosen:
-            raise TooFewRecords(
+            error = TooFewRecords(
                 f"{len(wants)} samples asked for, {len(wants) - chosen.count(None)} are there in the {split} part of "
                 f"{self.name} at this share of ambiguous ones",
                 where="--n",
-                remedy="ask for fewer samples, or change --clarify-rate",
+                remedy="ask for fewer samples, change --clarify-rate, or add complete rows: about two for each with "
+                "`hidden`",
             )
+            error.missing, error.count_rows = chosen.count(None), self.row_counts
+            raise error
         return [key for key in chosen if key is not None]
+
+    def _usable(self, task: Task, split: str) -> list[str]:
+        """Ids of a task in a split, for training without those that are nearly a held-out question."""
+        ids = sorted(key for key, item in self._items.items() if item.task == task and split_of(_group(key)) == split)
+        if split == "train":
+            held_out = [key for key in self._items if split_of(_group(key)) == "shadow"]
+            whole = {key: item.original for key, item in self._items.items()}
+            asked = {key: f"{item.premise} {item.question}" for key, item in self._items.items()}
+            ids = without_siblings(ids, held_out, asked, whole)
+            if not any(item.context for item in self._items.values()):
+                ids = _without_same_story(ids, held_out, whole)
+        return ids
+
+    def row_counts(self) -> RowCounts:
+        splits = Counter(split_of(_group(key)) for key in self._items)
+        train = sum(len(self._usable(task, "train")) for task in self.mix)
+        skipped = self._seen - len(self._items)
+        return RowCounts(self._seen, skipped, train, splits["shadow"], splits["train"] - train)
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
         if key not in self._items:
@@ -155,13 +164,13 @@ class NaturalSource:
             key: wiki(self._pages(self._items[key], seed), self._items[key].steps[0].input) for key in sorted(chosen)
         }
 
+    def _make_index(self, split: str) -> _PageIndex:
+        return _PageIndex([one for one in self._items.values() if split_of(_group(one.source_id)) == split])
+
     def _pages(self, item: Item, seed: int) -> tuple[Article, ...]:
         """The pages of an item and the most similar ones of other groups, in random order."""
-        split = split_of(_group(item.source_id))
-        if split not in self._index:
-            own = [one for one in self._items.values() if split_of(_group(one.source_id)) == split]
-            self._index[split] = _PageIndex(own)
-        others = self._index[split].similar(item, max(0, PAGES - len(item.context)))
+        index = self._index(split_of(_group(item.source_id)))
+        others = index.similar(item, max(0, PAGES - len(item.context)))
         pages = [*item.context, *others]
         # The first look must show the readings, not pages that happen to share more words with it.
         ranked = search(pages, item.steps[0].input)
@@ -337,9 +346,4 @@ def _group(source_id: str) -> str:
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(text) if word not in FUNCTION_WORDS and len(word) > 2)
-
-
-def _shares(items: Iterable[Item]) -> dict[Task, float]:
-    counts = Counter(item.task for item in items)
-    return {task: count / counts.total() for task, count in counts.items()}
+    return frozenset(content_words(text))

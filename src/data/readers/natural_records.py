@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,12 +18,20 @@ from ...core.jsonl import read_records
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 
+T = TypeVar("T")
 NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
-_QUESTION_WORDS = re.compile(
-    r"^(?:(?:in|on|at|for|from|to|by|of|with) )?(?:who|whom|whose|what|which|when|where|why)(?:'s)?\b"
-    r"(?: (?:is|are|was|were|did|do|does|has|have|had|will|can|could|would))?\s+",
-    re.I,
-)
+
+
+class SourceLists:
+    """Word lists and patterns of a source, from `templates/natural_sources.yaml`."""
+
+    def __init__(self, source: str) -> None:
+        lists = NATURAL[source]
+        self.words: dict[str, frozenset[str]] = {name: frozenset(some) for name, some in lists.get("words", {}).items()}
+        self.find = {name: re.compile("|".join(parts)) for name, parts in lists["patterns"].items()}
+
+
+_FIND = SourceLists("all").find
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -43,7 +51,7 @@ def page(reading: Reading) -> Article:
     ambiguous and a complete question find looks the same."""
     answer = reading.answers[0].strip()
     asked = reading.question.rstrip(" ?").lower()
-    title = _QUESTION_WORDS.sub("", asked)
+    title = _FIND["question_words"].sub("", asked)
     title = title[:1].upper() + title[1:] if title != asked else f"On {asked}"
     return Article(title, (answer if answer.endswith(".") else f"{answer}.",))
 
@@ -66,6 +74,11 @@ def contrast(questions: Sequence[str]) -> list[str] | None:
     return middles if all(middles) and len(set(middles)) == len(middles) else None
 
 
+def meant_first(values: Sequence[T], at: int) -> list[T]:
+    """The values, the one that is meant before the others."""
+    return [values[at], *values[:at], *values[at + 1 :]]
+
+
 def meant_reading(source_id: str, readings: Sequence[Any]) -> int:
     """Index of the reading that the user means: random, but always the same for a record."""
     return int.from_bytes(hashlib.sha256(source_id.encode()).digest()[:4]) % len(readings)
@@ -83,8 +96,6 @@ def reading_item(
         task="hotpotqa",
         lang="en",
         source_id=source_id,
-        premise="",
-        clue="",
         question=asked,
         original=f"{original} {hidden.span}" if hidden and hidden.span not in original else original,
         context=tuple(dict.fromkeys(map(page, readings))),

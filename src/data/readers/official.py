@@ -9,8 +9,9 @@ are downloaded as they are.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -20,15 +21,13 @@ import msgspec
 from askgate_env.types import Article, Lang, Level, Task
 
 from ...core.errors import BadInput
-from ..pool.source import TARGET, Item, TooFewRecords, Want, followed
+from ..pool.source import TARGET, Item, RowCounts, TooFewRecords, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
-from . import article_items, gsm8k, hotpotqa, level_fit
-from .articles import ArticleQuestion
+from . import article_items, gsm8k, level_fit
+from .articles import ArticleQuestion, HotpotRecord, QuestionStyle, read_hotpotqa
 from .gsm8k import MODES, GsmRecord, Mode, WordProblem
-from .hotpotqa import HotpotRecord
 from .official_files import Dataset, Question, dataset_files, load, read_files, usable
-from .question_style import QuestionStyle
 
 T = TypeVar("T")
 
@@ -78,9 +77,8 @@ class OfficialSource:
         self.fewer_ambiguous: dict[Task, int] = {}
         self.mix: dict[Task, float] = {}
         self._datasets: dict[Task, Dataset] = {}
-        self._faults: dict[Task, dict[str, tuple[bool, int]]] = {}
-        self._spares: dict[tuple[Task, str], tuple[Article, ...]] = {}
         self._make = lru_cache(maxsize=MOST_KEPT)(self._make_item)
+        self._spare_articles, self._question_faults = cache(self._find_spare_articles), cache(self._find_faults)
 
     @property
     def left_aside(self) -> dict[Task, int]:
@@ -93,14 +91,10 @@ class OfficialSource:
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, no record twice: the records that fit the wants best."""
         records = self._dataset(task).records
-        ids = sorted(one for one in records if split_of(one) == split)
-        if split == "train":
-            held_out = [one for one in records if split_of(one) == "shadow"]
-            ids = without_siblings(ids, held_out, {one: _full_text(record) for one, record in records.items()})
-        ids = [one for one in ids if one not in taken]
+        ids = [one for one in self._usable(task, split) if one not in taken]
         rng = Random(f"{seed}:{task}:{split}")
         if len(ids) < len(wants):
-            raise self._too_few(task, split, f"{len(wants)} samples asked for, {len(ids)} records")
+            raise self._too_few(task, split, len(wants), len(ids))
         rng.shuffle(ids)
         faults = self._question_faults(task)
         ids.sort(key=lambda one: faults.get(one, (False, 0)))
@@ -112,14 +106,28 @@ class OfficialSource:
             item = self._make(task, source_id, mode, want, seed)
             return None if item is None else level_fit.misfit(item, followed(want, source_id))
 
-        chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, TWIN_SHARE, rng)
+        chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, rng)
         if None in chosen:
-            raise self._too_few(
-                task, split, f"{len(wants)} samples asked for, {len(chosen) - chosen.count(None)} records"
-            )
+            raise self._too_few(task, split, len(wants), len(chosen) - chosen.count(None))
         asked = zip(wants, chosen, strict=True)
         self.fewer_ambiguous[task] = sum(want.clarify and not f"{key}".startswith("hidden") for want, key in asked)
         return [key for key in chosen if key is not None]
+
+    def _usable(self, task: Task, split: str) -> list[str]:
+        """Ids of a split, for training without those whose text is nearly that of a held-out record."""
+        records = self._dataset(task).records
+        ids = sorted(one for one in records if split_of(one) == split)
+        if split == "train":
+            held_out = [one for one in records if split_of(one) == "shadow"]
+            ids = without_siblings(ids, held_out, {one: _full_text(record) for one, record in records.items()})
+        return ids
+
+    def row_counts(self, task: Task) -> RowCounts:
+        dataset = self._dataset(task)
+        splits = Counter(split_of(one) for one in dataset.records)
+        train = len(self._usable(task, "train"))
+        skipped = dataset.seen - len(dataset.records)
+        return RowCounts(dataset.seen, skipped, train, splits["shadow"], splits["train"] - train)
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
         """The item of a key that `assign` gave for this want and seed."""
@@ -148,32 +156,27 @@ class OfficialSource:
             self.fingerprints |= self._datasets[task].sha256
         return self._datasets[task]
 
-    def _spare_articles(self, task: Task, split: str) -> tuple[Article, ...]:
+    def _find_spare_articles(self, task: Task, split: str) -> tuple[Article, ...]:
         """The supporting articles of all records of a split, one of each title."""
-        if (task, split) not in self._spares:
-            records = self._dataset(task).records.items()
-            own = [one for source_id, one in records if split_of(source_id) == split]
-            gold = [page for one in own if isinstance(one, ArticleQuestion) for page in one.gold]
-            self._spares[task, split] = tuple({page.title: page for page in reversed(gold)}.values())
-        return self._spares[task, split]
+        own = [one for source_id, one in self._dataset(task).records.items() if split_of(source_id) == split]
+        gold = [page for one in own if isinstance(one, ArticleQuestion) for page in one.gold]
+        return tuple({page.title: page for page in reversed(gold)}.values())
 
-    def _question_faults(self, task: Task) -> dict[str, tuple[bool, int]]:
+    def _find_faults(self, task: Task) -> dict[str, tuple[bool, int]]:
         """How clumsy the question of each record is; empty for word problems, which are written better."""
-        if task not in self._faults:
-            records = [one for one in self._dataset(task).records.values() if isinstance(one, ArticleQuestion)]
-            texts = [page.text for one in records for page in (*one.gold, *one.others)]
-            style = QuestionStyle([one.question for one in records], texts)
-            self._faults[task] = {one.source_id: style.faults(one.question) for one in records}
-        return self._faults[task]
+        records = [one for one in self._dataset(task).records.values() if isinstance(one, ArticleQuestion)]
+        texts = [page.text for one in records for page in (*one.gold, *one.others)]
+        style = QuestionStyle([one.question for one in records], texts)
+        return {one.source_id: style.faults(one.question) for one in records}
 
-    def _too_few(self, task: Task, split: str, counts: str) -> BadInput:
-        skipped = self._dataset(task).skipped
-        first = f" ({len(skipped)} rows cannot be used; the first is {skipped[0]})" if skipped else ""
-        return TooFewRecords(
-            f"{counts} in the {split} part of {task}{first}",
+    def _too_few(self, task: Task, split: str, asked: int, there: int) -> BadInput:
+        error = TooFewRecords(
+            f"{asked} samples asked for, {there} records in the {split} part of {task}",
             where=str(self.data_dir),
             remedy="ask for fewer samples, less of this task or a lower --clarify-rate, or add rows",
         )
+        error.missing, error.count_rows = asked - there, partial(self.row_counts, task)
+        return error
 
 
 def _can_be_vague(record: Question) -> bool:
@@ -198,13 +201,13 @@ def _full_text(record: Question) -> str:
 
 
 def choose_records(
-    wants: Sequence[Want], ids: Sequence[str], vague: Collection[str], misfit: Misfit, twin_share: float, rng: Random
+    wants: Sequence[Want], ids: Sequence[str], vague: Collection[str], misfit: Misfit, rng: Random
 ) -> list[str | None]:
     """One key (mode and record) per want, no record twice; `None` where no record is left. `ids` are in random order.
 
     1. Per level: records that fit both as `hidden` and as `twin` are chosen for the ambiguous wants and as many
        complete ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
-    2. Vague records that are left become twins too, up to `twin_share` of the complete wants.
+    2. Vague records that are left become twins too, up to `TWIN_SHARE` of the complete wants.
     3. Ambiguous wants that are still open get vague records that miss their level: an ask is worth more than a level.
        No more than `MOST_AMBIGUOUS` of all vague records are ambiguous.
     4. The other complete wants get records worded as they are, and so do ambiguous ones that no record can serve.
@@ -218,6 +221,12 @@ def choose_records(
             chosen[place] = f"{'hidden' if hides else mode}|{source_id}"
             del free[source_id]
 
+    def serve(places: Sequence[int], mode: Mode, most_off: float = float("inf")) -> None:
+        """Gives these wants the free records that come nearest in a mode."""
+        able = [one for one in free if mode == "intact" or one in vague]
+        found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, mode, want))
+        assign(places, [one for off, one in found if off <= most_off], mode)
+
     def either(source_id: str, want: Want) -> float | None:
         hidden = misfit(source_id, "hidden", want)
         if hidden is None or hidden > GOOD_ENOUGH:
@@ -228,7 +237,7 @@ def choose_records(
     complete: dict[Level, list[int]] = {}
     for level in _SCARCE_FIRST:
         able = [one for one in free if one in vague]
-        share = _affordable_twins([want for want in wants if want.level not in complete], len(able), twin_share)
+        share = _affordable_twins([want for want in wants if want.level not in complete], len(able))
         ambiguous = [place for place, want in enumerate(wants) if want.level == level and want.clarify]
         complete[level] = [place for place, want in enumerate(wants) if want.level == level and not want.clarify]
         rng.shuffle(complete[level])
@@ -245,29 +254,22 @@ def choose_records(
     for level in _SCARCE_FIRST:
         still_open = [place for place in complete[level] if chosen[place] is None]
         twins = len(complete[level]) - len(still_open)
-        places = still_open[: max(0, round(twin_share * len(complete[level])) - twins)]
-        able = [one for one in free if one in vague]
-        found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, "twin", want))
-        assign(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")
+        serve(still_open[: max(0, round(TWIN_SHARE * len(complete[level])) - twins)], "twin", GOOD_ENOUGH)
     vague_keys = [key for key in chosen if key is not None]
     asks = sum(key.startswith("hidden") for key in vague_keys)
     spare = int(MOST_AMBIGUOUS / (1 - MOST_AMBIGUOUS) * (len(vague_keys) - asks)) - asks
-    places = [place for place, want in enumerate(wants) if want.clarify and chosen[place] is None][: max(0, spare)]
-    able = [one for one in free if one in vague]
-    found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, "hidden", want))
-    assign(places, [one for _, one in found], "hidden")
+    still_open = [place for place, want in enumerate(wants) if want.clarify and chosen[place] is None]
+    serve(still_open[: max(0, spare)], "hidden")
     for level in _SCARCE_FIRST:
-        places = [place for place, want in enumerate(wants) if want.level == level and chosen[place] is None]
-        found = _nearest(list(free), [wants[place] for place in places], lambda one, want: misfit(one, "intact", want))
-        assign(places, [one for _, one in found], "intact")
+        serve([place for place, want in enumerate(wants) if want.level == level and chosen[place] is None], "intact")
     return chosen
 
 
-def _affordable_twins(wants: Sequence[Want], vague: int, twin_share: float) -> float:
+def _affordable_twins(wants: Sequence[Want], vague: int) -> float:
     """Share of the complete wants that become twins: as many as the vague records allow."""
     ambiguous = sum(want.clarify for want in wants)
     complete = len(wants) - ambiguous
-    return min(twin_share, max(0, vague - ambiguous) / complete) if complete else 0.0
+    return min(TWIN_SHARE, max(0, vague - ambiguous) / complete) if complete else 0.0
 
 
 def _nearest(
@@ -322,7 +324,7 @@ def hotpot_record(row: dict[str, Any]) -> HotpotRecord:
 
 
 _DATASETS: dict[Task, tuple[str, str, tuple[str, ...], Callable[[dict[str, Any]], Any], Any]] = {
-    "hotpotqa": ("hotpotqa/hotpot_qa", "distractor", ("train", "validation"), hotpot_record, hotpotqa.read),
+    "hotpotqa": ("hotpotqa/hotpot_qa", "distractor", ("train", "validation"), hotpot_record, read_hotpotqa),
     "gsm8k": ("openai/gsm8k", "main", ("train", "test"), partial(msgspec.convert, type=GsmRecord), gsm8k.read),
 }
 """Dataset on the hub, its configuration and splits, and how a row becomes a record and then a question."""

@@ -13,13 +13,12 @@ from msgspec import Struct
 from askgate_env.types import Task
 
 from ...core.errors import BadInput
-from ...core.files import explain_read_errors, package_yaml, sha256_file
-from ...core.jsonl import read_lines
-from . import gsm8k, hotpotqa, strategyqa
-from .articles import ArticleQuestion
+from ...core.files import package_yaml, sha256_file
+from ...core.jsonl import decode, decode_file, decode_or_none, listed, read_all, read_lines
+from . import gsm8k, messages
+from .articles import ArticleQuestion, HotpotRecord, Paragraph, StrategyRecord, read_hotpotqa, read_strategyqa
 from .gsm8k import GsmRecord, WordProblem
-from .hotpotqa import HotpotRecord
-from .strategyqa import Paragraph, StrategyRecord
+from .messages import refuse_misspelt
 
 T = TypeVar("T")
 Question = ArticleQuestion | WordProblem
@@ -28,7 +27,7 @@ _FILES: dict[str, Any] = package_yaml("templates/official_files.yaml")
 """What the folder of a task holds, which files of it are not read, and how the records of a task are told apart."""
 SHOWN = 60
 """Characters of a question that the message about it shows."""
-_REMEDY = "correct this row; docs/data.md has the formats"
+_REMEDY = "correct the row; docs/data.md has the formats"
 
 
 class Dataset(Struct, frozen=True):
@@ -43,14 +42,14 @@ class Dataset(Struct, frozen=True):
     """Word problems that were not used: file and line, the beginning of the question, and the rule that they break."""
 
 
-def usable(rows: Iterable[T], read: Callable[[T], Question | None], sha256: dict[str, str]) -> Dataset:
+def usable(rows: Iterable[T], read: Callable[[T], Question | str | None], sha256: dict[str, str]) -> Dataset:
     """The dataset of raw records: those that `read` accepts, the first of every source id."""
     records: dict[str, Question] = {}
     seen = 0
     for row in rows:
         seen += 1
         question = read(row)
-        if question is not None:
+        if isinstance(question, Question):
             records.setdefault(question.source_id, question)
     return Dataset(records, seen, sha256)
 
@@ -70,6 +69,8 @@ def load(data_dir: Path, task: Task) -> Dataset:
             where=str(data_dir / task),
             remedy=f"put {_FILES['expected'][task]} below {data_dir}, or leave {task} out of the mix",
         )
+    if dataset.skipped and not dataset.records:
+        raise BadInput(f"none of the rows can be used:{listed(dataset.skipped)}", remedy=_REMEDY)
     return dataset
 
 
@@ -86,21 +87,29 @@ def _read_files(task: Task, files: tuple[tuple[Path, str], ...], base: Path) -> 
     kind: Any = HotpotRecord if task == "hotpotqa" else GsmRecord
     found = {path: _records(path, kind, task) for path, _ in files}
     rows = [row for some in found.values() for row in some]
-    for where, record in rows:
-        if task == "gsm8k" and "####" not in record.answer:
-            raise BadInput("answer: no `#### result` at its end", where=where, remedy=_REMEDY)
     sha256 = {path.relative_to(base).as_posix(): digest for path, digest in files if found[path]}
-    read: Any = hotpotqa.read if task == "hotpotqa" else gsm8k.read
-    dataset = usable([record for _, record in rows], read, sha256)
     if task == "hotpotqa":
-        return dataset
-    unused = [(where, row) for where, row in rows if gsm8k.source_id(row) not in dataset.records]
-    return msgspec.structs.replace(dataset, skipped=tuple(_skipped(where, row) for where, row in unused))
+        return usable([record for _, record in rows], read_hotpotqa, sha256)
+    records: dict[str, Question] = {}
+    skipped: list[str] = []
+    for where, row in rows:
+        problem = gsm8k.read(row)
+        rule = problem if isinstance(problem, str) else "its question is that of an earlier row"
+        if isinstance(problem, str) or problem.source_id in records:
+            start = row.question[:SHOWN] + ("..." if len(row.question) > SHOWN else "")
+            skipped.append(f"{where}: '{start}' skipped: {rule}")
+        else:
+            records[problem.source_id] = problem
+    return Dataset(records, len(rows), sha256, tuple(skipped))
 
 
-def _skipped(where: str, row: GsmRecord) -> str:
-    start = row.question[:SHOWN] + ("..." if len(row.question) > SHOWN else "")
-    return f"{where}: '{start}' skipped: {gsm8k.broken_rule(row)}"
+def skipped_rows(source: str, data_dir: Path | None) -> list[str]:
+    """Rows of the user's own dialogues or word problems that give no sample, each with its rule."""
+    if source == "messages" and data_dir:
+        return messages.skipped_rows(data_dir)
+    if source == "dir" and data_dir:
+        return list(read_files("gsm8k", dataset_files(data_dir, "gsm8k"), data_dir).skipped)
+    return []
 
 
 def _read_strategyqa(files: dict[Path, str], base: Path) -> Dataset:
@@ -108,9 +117,8 @@ def _read_strategyqa(files: dict[Path, str], base: Path) -> Dataset:
     questions: list[tuple[str, StrategyRecord]] = []
     sha256: dict[str, str] = {}
     for path, digest in files.items():
-        raw = _bytes(path) if path.suffix == ".json" else b""
-        if raw.lstrip()[:1] == b"{":
-            paragraphs.update(_decode(raw, dict[str, Paragraph], str(path)))
+        if path.suffix == ".json" and isinstance(decode_file(path, Any, _REMEDY), dict):
+            paragraphs.update(decode_file(path, dict[str, Paragraph], _REMEDY))
         elif found := _records(path, StrategyRecord, "strategyqa"):
             questions += found
         else:
@@ -126,7 +134,7 @@ def _read_strategyqa(files: dict[Path, str], base: Path) -> Dataset:
     first: dict[str, tuple[str, StrategyRecord]] = {}
     for where, record in questions:
         first.setdefault(" ".join(record.question.lower().split()), (where, record))
-    dataset = usable(first.values(), lambda row: strategyqa.read(row[1], paragraphs, row[0]), sha256)
+    dataset = usable(first.values(), lambda row: read_strategyqa(row[1], paragraphs, row[0]), sha256)
     return msgspec.structs.replace(dataset, seen=len(questions))
 
 
@@ -134,30 +142,27 @@ def _records(path: Path, kind: type[T], task: Task) -> list[tuple[str, T]]:
     """Records with their positions, from JSONL or a JSON list; none if the file holds something else."""
     if path.suffix == ".jsonl":
         lines = [(f"{path}:{number}", line) for number, line in read_lines(path)]
-        if not any(_belongs_to(task, _decode(line, Any, where)) for where, line in lines[:1]):
+        untyped, decoder = msgspec.json.Decoder(), msgspec.json.Decoder(kind)
+        fields = [one.encode_name for one in msgspec.structs.fields(kind)]  # type: ignore[arg-type]
+        if not any(_belongs_to(task, decode(untyped, line, where, _REMEDY)) for where, line in lines[:1]):
             return []
-        return [(where, _decode(line, kind, where)) for where, line in lines]
-    raw = _bytes(path)
-    start = _decode(raw, Any, str(path))
+
+        def read(where: str, line: bytes) -> tuple[str, T]:
+            try:
+                return where, decode(decoder, line, where, _REMEDY)
+            except BadInput as error:
+                raw = decode_or_none(untyped, line)
+                if isinstance(raw, dict):
+                    refuse_misspelt(raw, fields, where)
+                raise error from None
+
+        return read_all(read, lines)
+    start: Any = decode_file(path, Any, _REMEDY)
     if not (isinstance(start, list) and start and _belongs_to(task, start[0])):
         return []
-    records: list[T] = _decode(raw, list[kind], str(path))  # type: ignore[valid-type]
+    records: list[T] = decode_file(path, list[kind], _REMEDY)  # type: ignore[valid-type]
     return [(f"{path}[{place}]", record) for place, record in enumerate(records)]
 
 
 def _belongs_to(task: Task, record: Any) -> bool:
     return isinstance(record, dict) and not record.keys().isdisjoint(_FILES["telling_keys"][task])
-
-
-def _bytes(path: Path) -> bytes:
-    with explain_read_errors(path, "check the file"):
-        return path.read_bytes()
-
-
-def _decode(raw: bytes, kind: Any, where: str) -> Any:
-    try:
-        return msgspec.json.decode(raw, type=kind)
-    except msgspec.ValidationError as error:
-        raise BadInput(str(error), where=where, remedy=_REMEDY) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"not valid JSON ({error})", where=where, remedy=_REMEDY) from None

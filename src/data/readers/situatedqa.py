@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -21,26 +20,18 @@ from askgate_env.types import Hidden
 
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
-from .natural_records import NATURAL, Reading, meant_reading, reading_item, rows
+from .natural_records import Reading, SourceLists, meant_first, meant_reading, reading_item, rows
 
 MOST_READINGS = 3
 LEAST_SEEN = 2
 """Number of questions about a place below which its name may be misspelt, or the name of a band."""
-_WORDS: dict[str, Any] = NATURAL["situatedqa"]
-_SAYS_NOTHING = frozenset("current currently now name we us our today".split())
+_LISTS = SourceLists("situatedqa")
+_WORDS, _FIND = _LISTS.words, _LISTS.find
 _MISREAD = ("Ã", "Â", "â€", "a\u0302\u20ac")
 """Marks of text that was read in the wrong encoding."""
-_KEPT = frozenset("first last next before after most second".split())
 _SAME_PLACE: dict[str, str] = {
     alias: names.split(", ")[0] for names in _WORDS["same_place"] for alias in names.lower().split(", ")
 }
-_HAS_DEFAULT = frozenset(_WORDS["has_default"])
-_EVENT = re.compile(
-    r"(?:who|which (?:team|country)|what (?:team|country)) (?:won|hosted|sang|performed|beat|played|was named)\b"
-)
-_ASKS = re.compile(r"(?:who|what|when|where|which|how)\b")
-_CUT_OFF = re.compile(r"\b(?:the|a|an|in|of|is|at|to|for|or|we|from|by|on|and|did|does|was|are)$")
-_BROKEN = re.compile("|".join(_WORDS["broken"]))
 
 
 class SituatedRecord(Struct, frozen=True):
@@ -78,12 +69,8 @@ def _is_clear(question: str) -> bool:
     """Whether a question is whole and grammatical enough to be understood."""
     half = question[: len(question) // 2].strip()
     twice = question.strip() == f"{half} {half}"
-    return (
-        bool(_ASKS.match(question))
-        and not _CUT_OFF.search(question.strip())
-        and not _BROKEN.search(question)
-        and not twice
-    )
+    broken = twice or _FIND["cut_off"].search(question.strip()) or _FIND["broken"].search(question)
+    return _FIND["asks"].match(question) is not None and not broken
 
 
 def _same_question(question: str) -> tuple[str, ...]:
@@ -91,7 +78,7 @@ def _same_question(question: str) -> tuple[str, ...]:
     telling = {
         word.rstrip("s")
         for word in words(question)
-        if word in _KEPT or (word not in FUNCTION_WORDS and word not in _SAYS_NOTHING)
+        if word in _WORDS["kept"] or word not in FUNCTION_WORDS | _WORDS["says_nothing"]
     }
     return (words(question)[0], *sorted(telling))
 
@@ -107,7 +94,7 @@ def _dated_item(group: list[SituatedRecord]) -> Item | None:
     source_id = f"situatedqa:{group[0].id}"
     if len(first) > 1:
         question = group[0].question
-        if not _EVENT.match(question) or _HAS_DEFAULT & set(words(question)):
+        if not _FIND["event"].match(question) or _WORDS["has_default"] & set(words(question)):
             return None
         chosen = list(first.values())[-MOST_READINGS:]
         return _ambiguous(source_id, chosen, [one.date for one in chosen], "year")
@@ -161,14 +148,13 @@ def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], 
         return None
     if any(occurs(one, answer) for record in chosen for answer in record.answer for one in values):
         return None  # the user would have to know the answer to say which one is meant
-    others = [(one,) for place, one in enumerate(values) if place != at]
     synonyms = ("date", "time", "when") if kind == "year" else ("country", "state", "city", "where", "location")
     hidden = Hidden(
         kind="year" if kind == "year" else "place",
         span=value,
         missing=f"which {kind} you mean",
         about=(kind, *synonyms),
-        readings=((value, chosen[at].location or value), *others),
+        readings=((value, chosen[at].location or value), *((one,) for one in meant_first(values, at)[1:])),
     )
     readings = [Reading(one.edited_question, one.answer) for one in chosen]
     return reading_item(source_id, f"{question}?", readings, at, hidden, f"no-{kind}")

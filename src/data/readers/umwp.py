@@ -9,33 +9,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from askgate_env.tokenize import occurs, words
 from askgate_env.tools import number_text
 from askgate_env.types import Hidden
 
-from ..difficulty.text_features import FUNCTION_WORDS
+from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item
 from .articles import split_sentences
 from .gsm8k import asked_for, parse_number
-from .natural_records import NATURAL, contrast, rows
+from .natural_records import SourceLists, contrast, rows
 
-AMOUNTS = frozenset(NATURAL["amounts"])
+_LISTS = SourceLists("umwp")
+_WORDS, _FIND = _LISTS.words, _LISTS.find
 LONGEST_QUOTE = 16
 LONGEST_STRANGE = 3
 """Most words of a thing that a question asks about and the problem does not mention."""
-_LEADING_ARTICLE = re.compile(r"^(?:the|an?|his|her|their|on|in|at) ", re.I)
 _NUMBER = re.compile(r"-?\$?\d+(?:[,.]\d+)*%?")
-_UNNATURAL = re.compile(
-    r"-\$?\d|\bsome dollars?\b|\bhow (?:much|many) ?\?$|, how (?:much|many)[^?]{0,6}\?$|\b0 \w+|\bchanges back\b|\d{5}"
-    r"|\b1 [a-z]+[^s ]s\b|\bless [a-z]+s\b|\bonly \w+ (?:less|fewer|more|some)\b|\b(?:has|have) could\b|\?\S|[,.] ?[,.]"
-    r"|\b[Tt]here are \w+ (?:take|have|go|like)\b|\bpoints depends\b",
-    re.I,
-)
-"""Negative and absurd numbers, `How much ?`, and other marks of a variant that nobody would write."""
 
 
 class MathRecord(Struct, frozen=True):
@@ -50,19 +45,9 @@ class MathRecord(Struct, frozen=True):
 
 
 def read(files: list[Path]) -> tuple[list[Item], int]:
-    records: list[MathRecord] = rows(files, MathRecord)
+    records: list[MathRecord] = [replace(one, question=_clean(one.question)) for one in rows(files, MathRecord)]
     by_id = {record.id: record for record in records}
-    items: list[Item] = []
-    for record in records:
-        if record.answerable:
-            item = _item(record, record, None)
-        else:
-            original = next((by_id[one] for one in record.relevant_ids or () if one in by_id), None)
-            hidden = _hidden(record, original) if original is not None else None
-            item = _item(record, original, hidden) if original is not None and hidden is not None else None
-        if item is not None:
-            items.append(item)
-    return items, len(records)
+    return [item for record in records if (item := _item(record, by_id)) is not None], len(records)
 
 
 def _clean(question: str) -> str:
@@ -70,25 +55,26 @@ def _clean(question: str) -> str:
     return re.sub(r"(?<=[a-z.\d])\.+(?=[A-Z])", ". ", re.sub(r"\.{2,}", ". ", " ".join(question.split()))).strip()
 
 
-def _item(record: MathRecord, original: MathRecord, hidden: Hidden | None) -> Item | None:
-    *premise, question = split_sentences(_clean(record.question)) or ("",)
+def _item(record: MathRecord, by_id: Mapping[int, MathRecord]) -> Item | None:
+    related = (by_id[one] for one in record.relevant_ids or () if one in by_id)
+    original = record if record.answerable else next(related, None)
+    if original is None:
+        return None
+    hidden = None if record.answerable else _hidden(record, original)
+    *premise, question = split_sentences(record.question) or ("",)
     given = original.answer[0] if isinstance(original.answer, tuple) and original.answer else original.answer
     number = parse_number(str(given))
-    if number is None or not question:
+    if number is None or not question or (hidden is None and not record.answerable):
         return None
-    said = " ".join(premise)
     return Item(
         task="detect",
         lang="en",
         source_id=f"umwp:{original.id}/{record.id}",
-        premise=said,
-        clue="",
+        premise=" ".join(premise),
         question=question,
-        original=_clean(original.question),
-        context=(),
-        support=split_sentences(_clean(original.question)),
+        original=original.question,
+        support=split_sentences(original.question),
         answer=number_text(number),
-        steps=(),
         hidden=hidden,
         ambiguity=(f"umwp-{record.category}",) if hidden else (),
     )
@@ -97,29 +83,30 @@ def _item(record: MathRecord, original: MathRecord, hidden: Hidden | None) -> It
 def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
     """What the variant leaves open; `None` where the two texts differ in more than one sentence, where more than one
     thing is open, or where nobody would write it so (a negative number of hours)."""
-    ours, theirs = split_sentences(_clean(record.question)), split_sentences(_clean(original.question))
+    ours, theirs = split_sentences(record.question), split_sentences(original.question)
     lost = [one for one in theirs if one not in ours]
     new = [one for one in ours if one not in theirs]
-    if len(lost) != 1 or len(new) > 1 or occurs(lost[0], _clean(record.question)):
+    if len(lost) != 1 or len(new) > 1 or occurs(lost[0], record.question):
         return None
     span, changed = lost[0], new[0] if new else ""
-    if _UNNATURAL.search(_clean(record.question)) or (re.match(r"(?:if|when) ", span, re.I) and "?" not in span):
+    if _FIND["unnatural"].search(record.question) or (re.match(r"(?:if|when) ", span, re.I) and "?" not in span):
         return None
-    if not _clean(record.question).endswith((".", "?", "!")):
+    if not record.question.endswith((".", "?", "!")):
         return None  # cut off in the middle of its question
     if record.category == 5 and not changed:
         about = ("question", "know", "asking", "want", "find", "compute")
         return Hidden("premise", span, "what you would like to know about this", about)
     if record.category in (3, 4, 5):
         doubt = _doubt(changed, span, " ".join(one for one in ours if one != changed))
-        return Hidden("premise", span, doubt, _content(f"{changed} {span}")) if doubt else None
+        return Hidden("premise", span, doubt, tuple(content_words(f"{changed} {span}"))) if doubt else None
     # Exactly one number may be missing, and the reply must not change another one.
     gone = Counter(_NUMBER.findall(span)) - Counter(_NUMBER.findall(changed))
     if gone.total() != 1 or Counter(_NUMBER.findall(changed)) - Counter(_NUMBER.findall(span)):
         return None
-    if "%" in next(iter(gone)) or sum(word in AMOUNTS and word not in words(span) for word in words(changed)) > 1:
+    vague_words = [word for word in words(changed) if word in _WORDS["amounts"] and word not in words(span)]
+    if "%" in next(iter(gone)) or len(vague_words) > 1:
         return None
-    asked = asked_for(span, _clean(record.question)) if not span.endswith("?") else None
+    asked = asked_for(span, record.question) if not span.endswith("?") else None
     if asked is not None and len(_NUMBER.findall(span)) == 1:
         missing, words_of_ask = asked
         # The message speaks of `a book` already.
@@ -128,7 +115,7 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
     vague = _vague_amount(changed, span)
     if not vague:
         return None
-    return Hidden("quantity", span, f"how many {vague.split()[-1]} you mean by “{vague}”", _content(vague))
+    return Hidden("quantity", span, f"how many {vague.split()[-1]} you mean by “{vague}”", tuple(content_words(vague)))
 
 
 def _doubt(changed: str, span: str, rest: str) -> str:
@@ -141,14 +128,15 @@ def _doubt(changed: str, span: str, rest: str) -> str:
     if not changed.endswith("?"):
         return f"whether “{changed.rstrip(' .!')}” is right"
     differing = contrast([changed, span])
-    strange = _LEADING_ARTICLE.sub("", differing[0]) if differing else ""
+    strange = _FIND["leading_article"].sub("", differing[0]) if differing else ""
     before, _, after = changed.partition(strange) if strange else ("", "", "")
     following = words(after)[:1]
     if following and following[0] in words(rest) and following[0] not in FUNCTION_WORDS:
         strange = f"{strange} {following[0]}"  # `white tickets`
     if before.split()[-1:] in (["did"], ["does"], ["do"], ["can"]) or strange.endswith(("'s", "’s")):
         return ""  # another person
-    if not strange or len(strange.split()) > LONGEST_STRANGE or set(_content(strange)) <= set(words(f"{rest} {span}")):
+    mentioned = words(f"{rest} {span}")
+    if not strange or len(strange.split()) > LONGEST_STRANGE or set(content_words(strange)) <= set(mentioned):
         return ""
     return f"what you mean by “{strange}”, which the problem does not mention"
 
@@ -159,7 +147,7 @@ def _vague_amount(changed: str, span: str) -> str:
     known = set(words(span))
     for at, word in enumerate(given):
         before = given[at - 1].lower() if at else ""
-        if word.lower() in AMOUNTS and word.lower() not in known and before not in ("how", "as", "so", "too"):
+        if word.lower() in _WORDS["amounts"] and word.lower() not in known and before not in ("how", "as", "so", "too"):
             plurals = (end for end in range(at + 1, min(at + 3, len(given))) if _is_noun(given[end].strip(",;:")))
             end = next(plurals, None)
             start = at - 1 if before in ("a", "an") else at
@@ -168,8 +156,4 @@ def _vague_amount(changed: str, span: str) -> str:
 
 
 def _is_noun(word: str) -> bool:
-    return word.endswith("s") and word not in ("his", "is", "was", "has", "its", "this", "as", "does", "us")
-
-
-def _content(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for word in words(text) if word not in FUNCTION_WORDS and len(word) > 2))
+    return word.endswith("s") and word not in _WORDS["no_plurals"]

@@ -4,10 +4,10 @@ The text of a question is drawn before it is decided whether the question needs 
 the same bare name has one article or two, the same office has one holder on record or several. So no word of the
 question can give the need away; a reader has to open the articles.
 
-Answers are derived from the facts that the articles state, never from text. A question is one or more queries, each a
-mention and a path of relations, and a way to combine their results. Where the mention fits several entities, or a
-relation has several values and no year is given, every interpretation is followed. So `consistent_answers` has one
-element exactly when the question can be answered, and more when something is missing.
+Answers are derived from the facts that the articles state, never from text. A question is one or more chains, each a
+named entity and the relations to follow from it, and a way to combine their results. Where the name fits several
+entities, or a relation has several values and no year is given, every interpretation is followed. So
+`ArticleSet.answers` has one element exactly when the question can be answered, and more when something is missing.
 """
 
 from __future__ import annotations
@@ -37,63 +37,14 @@ Pages = dict[Entity, Facts]
 """Entities that have an article in the sample -> the facts that the article states."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """How the question names an entity: kind and name, perhaps the tag, perhaps one more fact (relation, value)."""
-
-    kind: str
-    name: str
-    tag: str = ""
-    also: tuple[str, int | str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A mention and the relations to follow from it, each in a given year or in any (None)."""
-
-    mention: Mention
-    path: tuple[tuple[str, int | None], ...]
-
-
 Result = tuple[Entity, Entity | int | str]
-"""The last entity that a query passes, and the value that it has there."""
+"""The last entity that a chain passes, and the value that it has there."""
 Combine = Callable[[tuple[Result, ...]], str]
-"""Turns one result of each query into an answer."""
-
-
-def mentioned(pages: Pages, mention: Mention) -> list[Entity]:
-    """Return the entities that fit a mention."""
-    return [
-        entity
-        for entity, facts in pages.items()
-        if entity.kind == mention.kind
-        and entity.name == mention.name
-        and (not mention.tag or entity.tag == mention.tag)
-        and (mention.also is None or any(v.what == mention.also[1] for v in facts.get(mention.also[0], ())))
-    ]
-
-
-def results(pages: Pages, query: Query) -> list[Result]:
-    """Return the result of every way to follow a query through the pages, in a fixed order."""
-    found: list[Result] = [(entity, entity) for entity in mentioned(pages, query.mention)]
-    for relation, year in query.path:
-        found = [
-            (here, value.what)
-            for _, here in found
-            if isinstance(here, Entity) and here in pages
-            for value in pages[here].get(relation, ())
-            if year is None or value.year is None or value.year == year
-        ]
-    return found
-
-
-def consistent_answers(pages: Pages, queries: tuple[Query, ...], combine: Combine) -> set[str]:
-    """Return all answers that some interpretation of the queries gives."""
-    return {combine(choice) for choice in product(*(results(pages, query) for query in queries))}
+"""Turns one result of each chain into an answer."""
 
 
 def plain_value(choice: tuple[Result, ...]) -> str:
-    """Answer with the value of the first query: the name of an entity, a number, a word."""
+    """Answer with the value of the first chain: the name of an entity, a number, a word."""
     return name_of(choice[0][1])
 
 
@@ -110,6 +61,11 @@ class Hop:
     def year(self) -> int | None:
         """The year that the text gives."""
         return self.value.year if self.year_shown else None
+
+    @property
+    def fact(self) -> str:
+        """What the hop asks for: its relation, with the kind of its owner for a tag."""
+        return f"{self.owner.kind}.tag" if self.relation == "tag" else self.relation
 
     @property
     def is_open(self) -> bool:
@@ -130,12 +86,6 @@ class Chain:
     def start(self) -> Entity:
         return self.hops[0].owner
 
-    def query(self, mention: Mention | None = None, all_years: bool = False) -> Query:
-        """Return the chain as the text has it, or with a fuller mention or all years given."""
-        shown = Mention(self.start.kind, self.start.name, self.start.tag if self.tag_shown else "")
-        path = tuple((hop.relation, hop.value.year if all_years else hop.year) for hop in self.hops)
-        return Query(mention or shown, path)
-
 
 @dataclass(slots=True)
 class Gap:
@@ -152,12 +102,24 @@ them can have the fact, or all of them lead to the same answer."""
 
 
 class ArticleSet:
-    """Pages of a world that a sample shows. Facts may be narrowed or namesakes added until the question fits."""
+    """Pages of a world that a sample shows. Facts may be narrowed or namesakes added until the question fits.
 
-    def __init__(self, world: World, text: WorldText) -> None:
+    At first these are the pages that the chains of the question need, each hop without a year narrowed to the value
+    that was drawn.
+    """
+
+    def __init__(self, world: World, text: WorldText, chains: list[Chain], combine: Combine) -> None:
         self.world, self.text, self.rng = world, text, world.rng
+        self.chains, self.combine = chains, combine
         self.pages: Pages = {}
+        for hop in (hop for chain in chains for hop in chain.hops):
+            self.add(hop.owner)
+            if hop.is_open:
+                self.pages[hop.owner][hop.relation] = [hop.value]
         self._sentences: dict[Entity, list[Sentence]] = {}
+        self.gap: Gap | None = None
+        """What the text leaves open and the pages do not give."""
+        self.answer = ""
         self.first: Chain | None = None
         """The chain that a reader looks up first."""
         self.closed: dict[Chain, Closed] = {}
@@ -166,14 +128,6 @@ class ArticleSet:
     def add(self, entity: Entity) -> None:
         if entity not in self.pages:
             self.pages[entity] = {relation: list(values) for relation, values in entity.facts.items()}
-
-    def add_chains(self, chains: list[Chain]) -> None:
-        """Add the pages that the question needs, each hop without a year narrowed to the value that was drawn."""
-        for chain in chains:
-            for hop in chain.hops:
-                self.add(hop.owner)
-                if hop.is_open:
-                    self.pages[hop.owner][hop.relation] = [hop.value]
 
     def _follow(self, start: Entity, chain: Chain, at: int = 0) -> None:
         """Add the pages along another interpretation of a chain, so that its answer too can be found."""
@@ -215,9 +169,9 @@ class ArticleSet:
             what = max(1, round(what * self.rng.choice((0.9, 0.94, 1.05, 1.08, 1.12))))
         self.pages[hop.owner][hop.relation] = [hop.value, Value(what, year)]
 
-    def narrow_unasked(self, chains: list[Chain], rate: float) -> None:
+    def narrow_unasked(self, rate: float) -> None:
         """State only one year of some facts that the question does not ask for."""
-        asked = {hop.relation for chain in chains for hop in chain.hops}
+        asked = {hop.relation for chain in self.chains for hop in chain.hops}
         for facts in self.pages.values():
             for relation in sorted(CHANGING.intersection(facts) - asked):
                 if self.rng.random() < rate:
@@ -231,27 +185,34 @@ class ArticleSet:
             if isinstance(value.what, Entity) and at + 1 < len(chain.hops):
                 self._follow(value.what, chain, at + 1)
 
-    def open_gap(self, gap: Gap, same_tag: bool) -> None:
-        """Add the pages that make a gap matter."""
-        if gap.kind == "name":
-            self.add_namesake(gap.chain, same_tag or gap.chain.tag_shown)
-        else:
-            self.show_all_years(gap.chain, gap.hop)
+    def answers(self, told: Gap | None = None) -> set[str]:
+        """Return all answers that some interpretation of the question gives, once a gap is filled."""
+        ways = (self._results(chain, told.kind if told and told.chain is chain else "") for chain in self.chains)
+        return {self.combine(choice) for choice in product(*ways)}
 
-    def resolved(self, chains: list[Chain], combine: Combine, gap: Gap | None) -> set[str]:
-        """Return all answers that are left once the missing information is given."""
-        queries = []
-        for chain in chains:
-            if gap is None or gap.chain is not chain:
-                queries.append(chain.query())
-            elif gap.kind == "name":
-                queries.append(chain.query(self.full_mention(chain.start)))
-            else:
-                queries.append(chain.query(all_years=True))
-        return consistent_answers(self.pages, tuple(queries), combine)
+    def keeps_answer(self) -> bool:
+        """Whether the answer is still the only one, once what is missing is given."""
+        return self.answers(self.gap) == {self.answer}
 
-    def answers(self, chains: list[Chain], combine: Combine) -> set[str]:
-        return consistent_answers(self.pages, tuple(chain.query() for chain in chains), combine)
+    def _results(self, chain: Chain, told: Literal["name", "year", ""]) -> list[Result]:
+        """Return the result of every way to follow a chain through the pages, in a fixed order."""
+        start, telling = chain.start, TELLING_FACT[chain.start.kind]
+        found: list[Result] = [
+            (entity, entity)
+            for entity in self.namesakes(start)
+            if (entity.tag == start.tag or not (chain.tag_shown or told == "name"))
+            and (told != "name" or entity.facts[telling] == start.facts[telling])
+        ]
+        for hop in chain.hops:
+            year = hop.value.year if told == "year" else hop.year
+            found = [
+                (here, value.what)
+                for _, here in found
+                if isinstance(here, Entity) and here in self.pages
+                for value in self.pages[here].get(hop.relation, ())
+                if year is None or value.year is None or value.year == year
+            ]
+        return found
 
     def snapshot(self) -> Pages:
         """Return a copy of the pages as they are now."""
@@ -274,11 +235,6 @@ class ArticleSet:
         assert not isinstance(value, Entity)
         return value
 
-    def full_mention(self, start: Entity) -> Mention:
-        """Return a mention that tells the start of a chain apart from its namesakes."""
-        value = self.telling_value(start)
-        return Mention(start.kind, start.name, start.tag, (TELLING_FACT[start.kind], value) if value else None)
-
     def title(self, entity: Entity) -> str:
         if not self.shares_name(entity):
             return entity.name
@@ -293,9 +249,9 @@ class ArticleSet:
     def sentence_stating(self, entity: Entity, relation: str) -> str:
         return next(text for text, relations in self.sentences(entity) if relation in relations)
 
-    def support(self, chains: list[Chain]) -> list[str]:
+    def support(self) -> list[str]:
         """Return the sentences that state the hops, each once."""
-        sentences = [self.sentence_stating(hop.owner, hop.relation) for chain in chains for hop in chain.hops]
+        sentences = [self.sentence_stating(hop.owner, hop.relation) for chain in self.chains for hop in chain.hops]
         return list(dict.fromkeys(sentences))
 
     def articles(self, needed: set[str], keep: float, length: int) -> tuple[Article, ...]:

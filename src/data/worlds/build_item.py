@@ -69,15 +69,14 @@ class Question:
 def build_item(task: Task, source_id: str, world: World, text: WorldText, want: Want, question: Question) -> Item:
     """Build the item of a question, or raise `QuestionRejected` when the solver does not confirm the question."""
     rng, chains = world.rng, question.chains
-    articles = ArticleSet(world, text)
-    articles.add_chains(chains)
-    answer = _single_answer(articles, question)
-    gap = _open_a_gap(articles, question, answer) if want.clarify else None
+    articles = ArticleSet(world, text, chains, question.combine)
+    articles.answer = answer = _single_answer(articles, question)
+    articles.gap = gap = _open_a_gap(articles) if want.clarify else None
     calls = sum(len(chain.hops) - chain.known for chain in chains)
     calls += want.clarify + (gap is not None and gap.kind == "name")
-    _add_candidates_that_do_not_matter(articles, question, gap, answer, want.max_turns - 1 - calls)
-    articles.narrow_unasked(chains, UNASKED_ONE_YEAR[want.clarify])
-    steps, ask_after, answer_why = _steps(articles, question, gap, 0)
+    _add_candidates_that_do_not_matter(articles, want.max_turns - 1 - calls)
+    articles.narrow_unasked(UNASKED_ONE_YEAR[want.clarify])
+    steps, ask_after, answer_why = _steps(articles, 0)
     spare = want.max_turns - 1 - want.clarify - len(steps)
     if spare < 0:
         raise QuestionRejected("the tool calls do not fit into the turns")
@@ -86,7 +85,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     calculations = question.calculations if calculate else ()
     searches = _searches(want, len(steps) + len(calculations), spare - len(calculations))
     if searches:
-        steps, ask_after, answer_why = _steps(articles, question, gap, searches)
+        steps, ask_after, answer_why = _steps(articles, searches)
     clue = _clue(articles, question)
     premise = "" if question.has_lead and want.level != "hard" else _aside(articles, want.level)
     needed = {hop.relation for chain in chains for hop in chain.hops}
@@ -104,7 +103,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
         clue=clue,
         question=question.text,
         context=context,
-        support=tuple(articles.support(chains)),
+        support=tuple(articles.support()),
         answer=answer,
         aliases=_aliases(text, question, answer),
         steps=steps + calculations,
@@ -119,7 +118,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
 
 
 def _single_answer(articles: ArticleSet, question: Question) -> str:
-    answers = articles.answers(question.chains, question.combine)
+    answers = articles.answers()
     if len(answers) != 1:
         raise QuestionRejected("the facts give no answer or several")
     (answer,) = answers
@@ -128,42 +127,42 @@ def _single_answer(articles: ArticleSet, question: Question) -> str:
     return answer
 
 
-def _open_a_gap(articles: ArticleSet, question: Question, answer: str) -> Gap:
+def _open_a_gap(articles: ArticleSet) -> Gap:
     """Choose what the text leaves open and the clue does not give, and add the pages that make it matter."""
-    gap = _draw_gap(articles, question)
+    gap = _draw_gap(articles)
     if gap is None:
         raise QuestionRejected("the text leaves nothing open that the clue does not give")
-    articles.open_gap(gap, articles.rng.random() < SAME_TAG_RATE[True])
-    several = len(articles.answers(question.chains, question.combine)) > 1
-    if not several or articles.resolved(question.chains, question.combine, gap) != {answer}:
+    same_tag = articles.rng.random() < SAME_TAG_RATE[True]
+    if gap.kind == "name":
+        articles.add_namesake(gap.chain, same_tag or gap.chain.tag_shown)
+    else:
+        articles.show_all_years(gap.chain, gap.hop)
+    if len(articles.answers()) < 2 or articles.answers(gap) != {articles.answer}:
         raise QuestionRejected("the answer is the same without the missing information, or not restored by it")
     return gap
 
 
-def _draw_gap(articles: ArticleSet, question: Question) -> Gap | None:
+def _draw_gap(articles: ArticleSet) -> Gap | None:
     """Draw what the text leaves open and the clue does not give: a name, or the year of a fact."""
-    gaps = [Gap("name", chain) for chain in question.chains if not chain.known and chain.hops[0].relation != "tag"]
-    for chain in question.chains:
+    gaps = [Gap("name", chain) for chain in articles.chains if not chain.known and chain.hops[0].relation != "tag"]
+    for chain in articles.chains:
         gaps += [Gap("year", chain, at) for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
     return articles.rng.choice(gaps) if gaps else None
 
 
-def _add_candidates_that_do_not_matter(
-    articles: ArticleSet, question: Question, gap: Gap | None, answer: str, spare: int
-) -> None:
+def _add_candidates_that_do_not_matter(articles: ArticleSet, spare: int) -> None:
     """Add namesakes and further years that do not matter, to complete questions as often as incomplete questions have
     those that matter, and sometimes to the rest of an incomplete one.
 
     Else a name in brackets or a second year would give away that something is missing. `spare` tool calls are free for
     comparing candidates.
     """
-    rng = articles.rng
+    rng, gap = articles.rng, articles.gap
     # A complete question has a place too where something could have been missing.
-    main = gap or (_draw_gap(articles, question) if rng.random() < LIKE_A_GAP_RATE else None)
+    main = gap or (_draw_gap(articles) if rng.random() < LIKE_A_GAP_RATE else None)
     if main is not None:
         articles.first = main.chain
-    for chain in rng.sample(question.chains, len(question.chains)):
-        check = _Check(articles, question, gap, answer)
+    for chain in rng.sample(articles.chains, len(articles.chains)):
         is_main = main is not None and main.chain is chain
         if gap is not None and is_main:
             if gap.kind == "name" and rng.random() < HOMONYM_RATE:
@@ -171,74 +170,56 @@ def _add_candidates_that_do_not_matter(
             continue
         places = [at for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
         years = bool(places) and (main.kind == "year" if main and is_main else rng.random() < ELSEWHERE_RATE)
-        if years and _show_same_years(check, chain, rng.choice(places)):
+        if years and _show_same_years(articles, chain, rng.choice(places)):
             articles.closed[chain] = "same_in_all_years"
         elif not chain.known and spare > 0 and (is_main or rng.random() < ELSEWHERE_RATE):
-            spare -= _add_harmless_namesake(check, chain, spare)
+            spare -= _add_harmless_namesake(articles, chain, spare)
 
 
-@dataclass(slots=True)
-class _Check:
-    """Tries additions to the pages, and takes back those that change the answer."""
-
-    articles: ArticleSet
-    question: Question
-    gap: Gap | None
-    answer: str
-
-    def keeps(self) -> bool:
-        """Whether the answer is still the one, once what is missing is given."""
-        resolved = self.articles.resolved(self.question.chains, self.question.combine, self.gap)
-        return resolved == {self.answer}
-
-
-def _show_same_years(check: _Check, chain: Chain, at: int) -> bool:
+def _show_same_years(articles: ArticleSet, chain: Chain, at: int) -> bool:
     """State several years of a fact that lead to the same answer; False where there are none."""
-    articles, hop = check.articles, chain.hops[at]
-    before = articles.snapshot()
-    if len(check.question.chains) > 1:
+    hop, before = chain.hops[at], articles.snapshot()
+    if len(articles.chains) > 1:
         articles.show_all_years(chain, at)
-        if check.keeps():
+        if articles.keeps_answer():
             return True
         articles.pages = {entity: dict(facts) for entity, facts in before.items()}
-    if isinstance(hop.value.what, Entity) or len(check.question.chains) > 1:
+    if isinstance(hop.value.what, Entity) or len(articles.chains) > 1:
         articles.repeat_value(hop)
-        if check.keeps():
+        if articles.keeps_answer():
             return True
     articles.pages = before
     return False
 
 
-def _add_harmless_namesake(check: _Check, chain: Chain, spare: int) -> int:
+def _add_harmless_namesake(articles: ArticleSet, chain: Chain, spare: int) -> int:
     """Add a namesake that does not matter, and return the tool calls that comparing it takes."""
-    articles = check.articles
     rng, before = articles.rng, articles.snapshot()
     closed: Closed = "only_one"
     if chain.hops[0].relation == "tag":
         return 0
-    if spare > 1 and rng.random() < SAME_ANSWER_RATE and _add_same_answer(check, chain):
+    if spare > 1 and rng.random() < SAME_ANSWER_RATE and _add_same_answer(articles, chain):
         closed = "same_for_both"
     elif chain.tag_shown:
         articles.add_namesake(chain, same_tag=False)
         closed = "named"
     if closed == "only_one" or rng.random() < HOMONYM_RATE:
         articles.add_homonym(chain)
-    if not check.keeps() or not articles.shares_name(chain.start):
+    if not articles.keeps_answer() or not articles.shares_name(chain.start):
         articles.pages = before
         return 0
     articles.closed[chain] = closed
     return 2 if closed == "same_for_both" else 1
 
 
-def _add_same_answer(check: _Check, chain: Chain) -> bool:
+def _add_same_answer(articles: ArticleSet, chain: Chain) -> bool:
     """Add a namesake for which the answer is the same."""
-    articles = check.articles
-    same_tag = chain.tag_shown or articles.rng.random() < SAME_TAG_RATE[check.gap is not None]
+    same_tag = chain.tag_shown or articles.rng.random() < SAME_TAG_RATE[articles.gap is not None]
     for _ in range(SAME_ANSWER_TRIES):
         before = articles.snapshot()
-        if len(check.question.chains) > 1:
+        if len(articles.chains) > 1:
             articles.add_namesake(chain, same_tag)
-            if len(articles.namesakes(chain.start)) > 1 and check.keeps():
+            if len(articles.namesakes(chain.start)) > 1 and articles.keeps_answer():
                 return True
         elif articles.add_namesake_that_shares(chain, same_tag):
             return True
@@ -284,31 +265,28 @@ def _clue(articles: ArticleSet, question: Question) -> str:
     if any(chain.start.name in clue for chain in question.chains if not chain.known):
         raise QuestionRejected("the clue says more of what the question leaves open")
     least, most = CLUE_OVERLAP
-    if not least <= clue_overlap(clue + " " + question.text, gap.join(articles.support(question.chains))) <= most:
+    if not least <= clue_overlap(clue + " " + question.text, gap.join(articles.support())) <= most:
         raise QuestionRejected("the clue restates too little or too much")
     return clue
 
 
-def _steps(
-    articles: ArticleSet, question: Question, gap: Gap | None, searches: int
-) -> tuple[tuple[Step, ...], int, Thought | Literal[""]]:
+def _steps(articles: ArticleSet, searches: int) -> tuple[tuple[Step, ...], int, Thought | Literal[""]]:
     """Return the calls that a careful reader makes, how many of them come before the clarifying question, and the kind
     of thought before the answer."""
     steps: list[Step] = []
-    ask_after = 0
+    gap, ask_after = articles.gap, 0
     reason: Thought | Literal[""] = ""
     """Why the candidates of the page before do not matter; the thought before the next call or the answer says it."""
-    bridge = len(question.chains) == 1
+    bridge = len(articles.chains) == 1
 
     def call(title: str, fact: str, why: Thought | Literal[""] = "", option: str = "") -> None:
         nonlocal reason
         steps.append(Step("wiki", title, fact, why or (reason if bridge else ""), option))
         reason = "" if bridge else reason
 
-    for chain in sorted(question.chains, key=lambda chain: chain is not articles.first):
+    for chain in sorted(articles.chains, key=lambda chain: chain is not articles.first):
         closed = articles.closed.get(chain)
         for at, hop in enumerate(chain.hops[chain.known :], start=chain.known):
-            fact = f"{hop.owner.kind}.tag" if hop.relation == "tag" else hop.relation
             if searches:
                 steps.append(Step("wiki", f"{hop.owner.name} {articles.text.questions.queries[hop.relation]}"))
                 searches -= 1
@@ -316,21 +294,21 @@ def _steps(
             listed = hop.relation in articles.sentences(hop.owner)[0][1]
             """The search results show the first sentence, which states the fact."""
             if not several:
-                call(articles.title(hop.owner), fact)
+                call(articles.title(hop.owner), hop.fact)
             else:
-                call(hop.owner.name, fact)
+                call(hop.owner.name, hop.fact)
                 if gap == Gap("name", chain):
                     ask_after = len(steps)
                 if closed == "same_for_both":
                     if not listed:
                         candidates = articles.namesakes(chain.start)
                         articles.rng.shuffle(candidates)
-                        call(articles.title(candidates[0]), fact, "check_both")
-                        call(articles.title(candidates[1]), fact)
+                        call(articles.title(candidates[0]), hop.fact, "check_both")
+                        call(articles.title(candidates[1]), hop.fact)
                     reason = "same_for_both"
                 elif not (listed and len(chain.hops) == 1):
                     why: Thought | Literal[""] = closed if closed in ("named", "only_one") else ""
-                    call(articles.title(hop.owner), fact, why, _reading(articles, hop.owner)[0])
+                    call(articles.title(hop.owner), hop.fact, why, _reading(articles, hop.owner)[0])
             if gap == Gap("year", chain, at):
                 ask_after = len(steps)
             if closed == "same_in_all_years" and hop.is_open and len(articles.pages[hop.owner][hop.relation]) > 1:
@@ -355,8 +333,8 @@ def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
         which = fill(articles.rng.choice(questions.which_year), fact=fact)
         return Hidden("year", readings[0][0], which, about, readings, subject=fact)
     measure = questions.measure_words.get(start.kind, "")
-    # `which Hidden Mill Cup`, but `which "The Early Ship"`.
-    subject = text.mention(start.kind, start.name, "").removeprefix("the ")
+    # `which Hidden Mill Cup`, but `which "The Early Ship"`; and `which Salham in Marrin` where the user said as much.
+    subject = text.mention(start.kind, start.name, start.tag if chain.tag_shown else "").removeprefix("the ")
     which = fill(articles.rng.choice(questions.which), x=subject, measure=measure)
     namesakes = sorted(articles.namesakes(start), key=lambda entity: entity is not start)
     readings = tuple(_reading(articles, entity) for entity in namesakes)

@@ -128,10 +128,7 @@ def share_fact(world: World, other: Entity, of: Entity, relation: str) -> bool:
             return False
     elif relation in ("author", "house") and isinstance(value, Entity):
         author = value if relation == "author" else _of_kind(other.facts["author"][0].what)
-        other.facts["author"], other.facts["year"] = (
-            [Value(author)],
-            [Value(author.number("born") + rng.randint(22, 60))],
-        )
+        other.facts |= {"author": [Value(author)], "year": [Value(author.number("born") + rng.randint(22, 60))]}
         house = value if relation == "house" else _of_kind(other.facts["house"][0].what)
         if house.number("founded") > other.number("year"):
             return False

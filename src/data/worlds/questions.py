@@ -239,7 +239,7 @@ class _QuestionDrawer:
         # One description in another is hard enough to read in a sentence of its own.
         has_lead = not chain.known and (self.rng.random() < LEAD_RATE or len(chain.hops) > 2)
         text = self._bridge_text(chain, has_lead)
-        return Question([chain], plain_value, text, asked_for=_asked_for(chain), has_lead=has_lead)
+        return Question([chain], plain_value, text, asked_for=chain.hops[-1].fact, has_lead=has_lead)
 
     def _bridge_text(self, chain: Chain, has_lead: bool) -> str:
         rng, questions = self.rng, self.text.questions
@@ -251,7 +251,8 @@ class _QuestionDrawer:
         if not has_lead:
             return capitalize(fill(ask, x=phrase, when=when))
         lead = capitalize(fill(rng.choice(questions.leads), x=phrase))
-        stand_in = rng.choice(questions.stand_ins[last.owner.kind])
+        stand_ins = questions.stand_ins.get(chain.hops[-2].relation) or questions.stand_ins[last.owner.kind]
+        stand_in = rng.choice(stand_ins)
         return lead + self.text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
 
     def _noun_phrase(self, chain: Chain) -> str:
@@ -264,7 +265,7 @@ class _QuestionDrawer:
         if chain.known:
             owner = chain.hops[-1].owner
             return self.text.mention(owner.kind, owner.name, "")
-        bare = len(chain.hops) == 2 and not chain.tag_shown
+        bare = not chain.tag_shown
         nests_first = self.text.questions.nests_at == "start" and len(chain.hops) > 2
         for depth, hop in enumerate(chain.hops[:-1]):
             forms = self._near_or_far(nouns[hop.relation])
@@ -274,6 +275,10 @@ class _QuestionDrawer:
                 for form in forms
                 if (self.text.can_nest(form) if depth or nests_first else not form.startswith("{x}'s") or bare)
             ]
+            possessive = [form for form in usable if form.startswith("{x}'s")]
+            if possessive and len(chain.hops) > 2:
+                # `the mentor of Ida Moss's tutor` rather than `the mentor of the tutor of Ida Moss`.
+                usable = possessive
             if depth:
                 usable = list(self.text.without_stacked_de(tuple(usable), {"x": phrase}))
             form = self.rng.choice(usable or nouns[hop.relation][:1])
@@ -285,12 +290,6 @@ class _QuestionDrawer:
         half = len(forms) // 2
         far = self.rng.random() < self.want.paraphrase * self.text.questions.far_share[self.want.level]
         return forms[half:] if far else forms[:half]
-
-
-def _asked_for(chain: Chain) -> str:
-    """Return the relation that a bridge asks for; a tag with the kind of its owner."""
-    last = chain.hops[-1]
-    return f"{last.owner.kind}.tag" if last.relation == "tag" else last.relation
 
 
 def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:

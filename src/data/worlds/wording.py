@@ -79,6 +79,7 @@ class QuestionText(Record, frozen=True):
     queries: dict[str, str]
     nouns: dict[str, Lines]
     stand_ins: dict[str, Lines]
+    """Relation that led to the subject, or kind of the subject -> how a question after a lead names it."""
     leads: Lines
     """Said before a question that then uses a stand-in."""
     asides_two: Lines

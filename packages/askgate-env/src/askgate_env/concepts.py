@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .files import package_json
@@ -96,17 +96,13 @@ class Language:
         return word[:-1] if word.endswith("e") and len(word) > 3 else word
 
 
-_LANGUAGES: dict[Lang, Language] = {"en": Language("en"), "zh": Language("zh")}
-
-
-def language(lang: Lang) -> Language:
-    return _LANGUAGES[lang]
+language = cache(Language)
 
 
 @lru_cache(maxsize=65536)
 def token_of(word: str, lang: Lang) -> Token | None:
     """The token of a word in lower case; None for a number and for a word that any question may use."""
-    lists = _LANGUAGES[lang]
+    lists = language(lang)
     stem = lists.stem(word)
     groups = lists.groups.get(stem)
     neutral = word in lists.neutral or lists.irregular.get(word) in lists.neutral
@@ -118,7 +114,7 @@ def token_of(word: str, lang: Lang) -> Token | None:
 @lru_cache(maxsize=8192)
 def tokens(text: str, lang: Lang) -> tuple[Token, ...]:
     """Content words of a text in lower case."""
-    cut = words(text) if lang == "en" else _LANGUAGES[lang].cut.findall(text)
+    cut = words(text) if lang == "en" else language(lang).cut.findall(text)
     return tuple(token for word in cut if (token := token_of(word, lang)) is not None)
 
 
@@ -127,7 +123,7 @@ def unknown_words(text: str, lang: Lang) -> tuple[str, ...]:
     """Words of a text in lower case that are in no list. Chinese characters of none in a row count as one word."""
     if lang == "en":
         return tuple(token.stem for token in tokens(text, lang) if not token.soft and len(token.concepts) == 1)
-    lists, runs, end = _LANGUAGES["zh"], list[str](), -1
+    lists, runs, end = language("zh"), list[str](), -1
     for piece in lists.cut.finditer(text):
         if piece[0] in lists.groups or piece[0] in lists.tags or token_of(piece[0], "zh") is None:
             continue
@@ -153,10 +149,11 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
 
 
+@lru_cache(maxsize=8192)
 def normalize(text: str, lang: Lang) -> str:
     """The folded text with a single word for each phrase that has one."""
     text = fold(text)
-    for phrase, word in _LANGUAGES[lang].phrases:
+    for phrase, word in language(lang).phrases:
         text = phrase.sub(word, text)
     return text
 
@@ -167,4 +164,4 @@ def names_in(text: str, lang: Lang) -> Concepts:
         return frozenset()
     small = set(re.findall(r"\b[a-z][\w'-]*", text))
     names = re.findall(r"\b[A-Z][\w-]*", text)
-    return frozenset(_LANGUAGES["en"].stem(name.lower()) for name in names if name.lower() not in small)
+    return frozenset(language("en").stem(name.lower()) for name in names if name.lower() not in small)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from .episode_view import EpisodeView
-from .mentions import LONGEST, conversions, mentioned, numbers
+from .mentions import LONGEST, conversions, exact, mentioned, numbers
 from .success import number, verdict
 from .tokenize import words
 from .tools import CalcError, evaluate
@@ -91,9 +91,9 @@ def known_numbers(view: EpisodeView) -> list[bool]:
     found: list[bool] = []
     for place, turn in enumerate(view.turns):
         if turn.act == "call" and turn.tool == "calc":
-            before = view.heard_before(place)
-            known = numbers(before) | conversions(before)
-            found += [len(operand) <= LONGEST and Fraction(operand) in known for operand in OPERAND.findall(turn.text)]
+            heard = (numbers(one.text) for one in view.turns[:place] if one.by != "assistant")
+            known = conversions(view.heard_before(place)).union(*heard)
+            found += [len(operand) <= LONGEST and exact(operand) in known for operand in OPERAND.findall(turn.text)]
     return found
 
 

@@ -52,11 +52,6 @@ class EpisodeView(Record, frozen=True):
         return "\n".join(turn.text for turn in self.turns[:place] if turn.by != "assistant")
 
     @property
-    def heard(self) -> str:
-        """All messages of user and tools."""
-        return self.heard_before(len(self.turns))
-
-    @property
     def user_text(self) -> str:
         """All messages of the user."""
         return "\n".join(turn.text for turn in self.turns if turn.by == "user")

@@ -8,9 +8,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from .files import package_json
-from .tokenize import CJK
+from .tokenize import CJK, Marks
 
 _BLANK = re.compile(rf"\s+(?=[{CJK}])|(?<=[{CJK}])\s+")
+
+_SPACED = Marks(" ")
 
 
 def mentioned(name: str, text: str) -> bool:
@@ -21,19 +23,26 @@ def mentioned(name: str, text: str) -> bool:
     >>> mentioned("1881", "Eirik Goldgren (1820-1881)")
     True
     """
-    wanted = _plain(name)
-    if not wanted:
-        return False
-    left = r"\b" if wanted[0].isascii() else ""
-    right = r"\b" if wanted[-1].isascii() else ""
-    return re.search(f"{left}{re.escape(wanted)}{right}", _plain(text), re.ASCII) is not None
+    wanted, said = _plain(name), _plain(text)
+    at = said.find(wanted) if wanted else -1
+    while at >= 0:
+        end = at + len(wanted)
+        if not _runs_on(said[at - 1 : at], wanted[0]) and not _runs_on(said[end : end + 1], wanted[-1]):
+            return True
+        at = said.find(wanted, at + 1)
+    return False
+
+
+def _runs_on(beside: str, mark: str) -> bool:
+    """Whether a name that begins or ends with an ASCII mark is part of a longer word. A pattern would have to be
+    compiled for every name."""
+    return beside.isascii() and beside.isalnum() and mark.isascii()
 
 
 @lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
     """Lower case, a blank for every mark, none beside Chinese. The same text is looked through for many names."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    spaced = "".join(" " if unicodedata.category(mark)[0] in "PS" else mark for mark in folded)
+    spaced = unicodedata.normalize("NFKC", text).casefold().translate(_SPACED)
     return _BLANK.sub("", " ".join(spaced.split()))
 
 
@@ -56,29 +65,36 @@ _PARTS = {word: Fraction(part) for word, part in _TABLE["parts"].items()}
 _CONVERSIONS = {int(value): [re.compile(unit) for unit in units] for value, units in _TABLE["conversions"].items()}
 
 
-def numbers(text: str) -> set[Fraction]:
+@lru_cache(maxsize=4096)
+def numbers(text: str) -> frozenset[int | Fraction]:
     """Every number that the text names, except digit strings longer than `LONGEST`.
 
     >>> sorted(int(one) for one in numbers("Eight pages, 1,250 words, twenty-five or 十四层"))
     [8, 14, 25, 1250]
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    found = {Fraction(digits.replace(",", "")) for digits in _DIGITS.findall(folded) if len(digits) <= LONGEST}
+    found = {exact(digits.replace(",", "")) for digits in _DIGITS.findall(folded) if len(digits) <= LONGEST}
     for tens, ones, word in _ENGLISH.findall(folded):
-        found.add(Fraction(_WORDS[tens] + _WORDS[ones] if tens else _WORDS[word]))
-    found |= {Fraction(_chinese(marks)) for marks in _CHINESE.findall(folded) if len(marks) <= LONGEST}
-    return found | {part for word, part in _PARTS.items() if word in folded}
+        found.add(_WORDS[tens] + _WORDS[ones] if tens else _WORDS[word])
+    found |= {_chinese(marks) for marks in _CHINESE.findall(folded) if len(marks) <= LONGEST}
+    return frozenset(found | {part for word, part in _PARTS.items() if word in folded})
 
 
-def conversions(text: str) -> set[Fraction]:
+def exact(digits: str) -> int | Fraction:
+    """The exact value of a number in digits. A whole one stays an int, which is made and hashed much faster."""
+    return int(digits) if digits.isdecimal() else Fraction(digits)
+
+
+@lru_cache(maxsize=4096)
+def conversions(text: str) -> frozenset[int]:
     """Numbers that need no mention because the units in the text imply them; 1 and 2 never need one.
 
     >>> sorted(int(one) for one in conversions("200 grams each, for 3 weeks"))
     [1, 2, 7]
     """
     folded = text.casefold()
-    needed = {Fraction(value) for value, units in _CONVERSIONS.items() if all(unit.search(folded) for unit in units)}
-    return {Fraction(1), Fraction(2)} | needed
+    needed = {value for value, units in _CONVERSIONS.items() if all(unit.search(folded) for unit in units)}
+    return frozenset({1, 2} | needed)
 
 
 def _chinese(marks: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from .dimensions import Dimension
 from .episode_view import EpisodeView
@@ -34,9 +35,11 @@ LONGEST = 24
 def logic_rigor(view: EpisodeView) -> float:
     """Each message takes up words that came before it, and there are words that join thoughts."""
     shares: list[float] = []
-    for place, turn in enumerate(view.turns):
-        if turn.by == "assistant" and (used := words(turn.text)):
-            before = set(words(view.heard_before(place)))
+    before: set[str] = set()
+    for turn in view.turns:
+        if turn.by != "assistant":
+            before |= _word_set(turn.text)
+        elif used := words(turn.text):
             shares.append(sum(word in before for word in used) / len(used))
     taken_up = sum(shares) / len(shares) if shares else 0.0
     said = "\n".join(f"{turn.thought}\n{turn.text}" for turn in view.policy_turns)
@@ -46,9 +49,11 @@ def logic_rigor(view: EpisodeView) -> float:
 def calc_accuracy(view: EpisodeView) -> float:
     """Numbers that the policy says have been seen before; a word problem without any number is not calculated."""
     stated: list[bool] = []
-    for place, turn in enumerate(view.turns):
-        if turn.by == "assistant":
-            before = set(_NUMBER.findall(view.heard_before(place)))
+    before: set[str] = set()
+    for turn in view.turns:
+        if turn.by != "assistant":
+            before.update(_NUMBER.findall(turn.text))
+        else:
             stated += [number in before for number in _NUMBER.findall(f"{turn.thought} {turn.text}")]
     return _share(stated) if stated or view.task != "gsm8k" else 0.0
 
@@ -67,7 +72,7 @@ def _clear(view: EpisodeView, turn: Turn) -> float:
 
 def completeness(view: EpisodeView) -> float:
     """An answer is there, after some step, in words that had come up."""
-    read = set(words(view.heard))
+    read = {word for turn in view.turns if turn.by != "assistant" for word in _word_set(turn.text)}
     found = _share([word in read for word in words(view.answer)]) if view.answer else 0.0
     return 0.5 * (view.end == "answer") + 0.2 * (len(view.policy_turns) > 1) + 0.3 * found
 
@@ -108,6 +113,12 @@ OLD: Mapping[str, Dimension] = {
     "naturalness": naturalness,
     "educational": educational,
 }
+
+
+@lru_cache(maxsize=4096)
+def _word_set(text: str) -> frozenset[str]:
+    """Different words of a message. All policies hear the same prompts and articles."""
+    return frozenset(words(text))
 
 
 def _share(verdicts: Sequence[bool]) -> float:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from decimal import Decimal
+from functools import lru_cache
 
+from .tokenize import Marks
 from .types import Sample
 
 TOLERANCE = Decimal("1e-6")
 _YES = set("yes yeah yep true correct right indeed 是 是的 对 对的 没错 正确 属实 当然 成立 有 会 能".split())
 _NO = set("no nope false incorrect wrong 否 不 不是 不是的 不对 没有 错 错误 错的 并非 不会 不能 不成立 不正确".split())
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_BARE = Marks("")
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))")
 
 
@@ -42,11 +45,12 @@ def normalized(text: str) -> str:
     ('frozen ship', '冰船')
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    bare = "".join(mark for mark in folded if unicodedata.category(mark)[0] not in "PS")
+    bare = folded.translate(_BARE)
     # A name may consist of an article or punctuation only; then it is kept.
     return " ".join(_ARTICLE.sub(" ", bare).split()) or " ".join(folded.split())
 
 
+@lru_cache(maxsize=4096)
 def verdict(text: str) -> bool | None:
     """Yes or no, in either language, alone or before a comma; None for anything else.
 

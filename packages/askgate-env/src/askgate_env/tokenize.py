@@ -7,6 +7,7 @@ same in bulk; a property test keeps the two equal.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
@@ -29,3 +30,14 @@ def occurs(span: str, text: str) -> bool:
     """
     wanted, given = tokens(span.lower()), tokens(text.lower())
     return any(given[i : i + len(wanted)] == wanted for i in range(len(given) - len(wanted) + 1))
+
+
+class Marks(dict[int, str]):
+    """Table for `str.translate` that replaces punctuation and symbols, filled as characters come up."""
+
+    def __init__(self, instead: str) -> None:
+        self._instead = instead
+
+    def __missing__(self, code: int) -> str:
+        mark = chr(code)
+        return self.setdefault(code, self._instead if unicodedata.category(mark)[0] in "PS" else mark)

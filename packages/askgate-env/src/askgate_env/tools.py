@@ -50,7 +50,12 @@ _COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
 
 def wiki(articles: Sequence[Article], query: str) -> str:
     """The article of that title, else up to three hits with their first sentences, else `nothing found`."""
-    wanted = query.strip()
+    return _look_up(tuple(articles), query.strip())
+
+
+@lru_cache(maxsize=4096)
+def _look_up(articles: tuple[Article, ...], wanted: str) -> str:
+    """Policies look up much the same about a sample."""
     for article in articles:
         if article.title == wanted:
             return f"{article.title}: {article.text}"

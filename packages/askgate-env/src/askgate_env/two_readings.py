@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from .concepts import Concepts, concepts_of, language, normalize
 from .episode_view import EpisodeView
@@ -69,6 +70,7 @@ def _namesakes(view: EpisodeView, hits: str) -> Iterator[list[tuple[str, Article
     return (group for _, _, group in groups if len(group) > 1)
 
 
+@lru_cache(maxsize=4096)
 def _attributes(sentence: str, lang: Lang) -> Concepts:
     """Facts that a sentence states: a birth, a founding. First sentences of articles of one kind state the same."""
     return concepts_of([normalize(sentence, lang)], lang) & language(lang).attributes

@@ -176,6 +176,4 @@ class Slot:
         return {token.concepts for token in said} - {token.concepts for token in tokens(self.name, self.lang)}
 
 
-@lru_cache(maxsize=4096)
-def _slot(hidden: Hidden, lang: Lang, prompt: str, question: str, original: str, context: tuple[Article, ...]) -> Slot:
-    return Slot(hidden, lang, prompt, question, original, context)
+_slot = lru_cache(maxsize=4096)(Slot)

@@ -75,7 +75,7 @@ class ProblemText(Record, frozen=True):
     joints: tuple[str, ...]
     """Text between two facts in one sentence."""
     plain_joints: tuple[str, ...]
-    """Those without a connecting word."""
+    """Those without a connecting word, for easy stories; an easy story joins nothing where there are none."""
     tokens_per_character: float
     months: Words
     number_words: Words

@@ -150,7 +150,9 @@ def _word_story(
     assert key_quantity is not None
 
     joints = language.text.plain_joints if want.level == "easy" else language.text.joints
-    _join_some(clauses, key, JOIN_CHANCE[want.level], joints, rng)
+    starts = {next(iter(language.scene(plan).facts)) for plan in plans}
+    if joints:
+        _join_some(clauses, key, starts, JOIN_CHANCE[want.level], joints, rng)
     chance = REMARK_CHANCE[want.level] + (REMARK_CHANCE_ADDED_IF_LEFT_OUT if left_out else 0.0)
     if rng.random() < chance:
         # A remark comes right after the opening; between the facts it would break what they tell.
@@ -203,11 +205,14 @@ def _word_question(language: Language, scene: SceneText, paraphrase: float, slot
     return capitalize(language.tidy(f"{lead}{language.text.lead_gap}{text}"))
 
 
-def _join_some(clauses: Clauses, key: str, chance: float, joints: tuple[str, ...], rng: Random) -> None:
-    """Put some neighbouring facts into one sentence. The key quantity always keeps a sentence of its own."""
+def _join_some(
+    clauses: Clauses, key: str, starts: set[str], chance: float, joints: tuple[str, ...], rng: Random
+) -> None:
+    """Put some neighbouring facts of one scene into one sentence; `starts` are the first facts of the scenes. The key
+    quantity always keeps a sentence of its own."""
     at = 0
     while at + 1 < len(clauses):
         (left, first), (right, second) = clauses[at], clauses[at + 1]
-        if key not in (left, right) and rng.random() < chance:
+        if key not in (left, right) and right not in starts and rng.random() < chance:
             clauses[at : at + 2] = [(f"{left}+{right}", f"{first}{pick(rng, joints)}{second}")]
         at += 1
