@@ -15,6 +15,7 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 # hadolint ignore=DL3013
 RUN pip install --no-cache-dir --constraint constraints.txt build
 COPY src src
+COPY docs docs
 COPY configs configs
 COPY templates templates
 COPY models models

@@ -6,21 +6,28 @@ RUN_READY := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 
-.PHONY: setup test test-slow poison lint bench clean
+.PHONY: help setup test test-slow poison lint bench clean
 .PHONY: demo quickstart quickstart-full status board preflight round1 round2 train resume failpack
 
-# Everything, with the tools of the developers.
+# Everything, with the tools of the developers. The first target, so a plain `make` runs it.
 setup: $(READY)
+
+help:
+	@echo "start:      setup demo quickstart quickstart-full status board"
+	@echo "owner:      preflight round1 round2 train resume failpack"
+	@echo "developers: test test-slow poison lint bench clean"
 
 # What runs need, without those tools.
 $(RUN_READY): pyproject.toml packages/askgate-env/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "AskGate needs Python 3.11 or later: make setup PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing AskGate and torch into $(VENV): about 1.5 GB, some minutes"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable packages/askgate-env --editable '.[train]'
 	touch $@
 
 $(READY): $(RUN_READY) requirements.txt
+	@echo "installing the tools of the developers: some minutes"
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	touch $@
 

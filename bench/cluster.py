@@ -2,6 +2,7 @@
 
     python bench/cluster.py data --n 300000     every stage with processes of this machine, then with --cluster local
                                                 and a worker killed in the middle of each stage
+        --keep FOLDER                           can be stopped and repeated: stages that are done are not run again
     python bench/cluster.py scoring             3 runs on 2 Ray nodes against a judge that accepts 50 requests a second
 
 Exit code 1 if a hash, a verdict or a bill differs, or a rate misses its limit.
@@ -21,7 +22,7 @@ import threading
 import time
 import urllib.request
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,11 @@ from tests.scoring.workspace import samples  # noqa: E402
 MIB = 2**20
 RPS, LATENCY_S, WARM_UP_S = 50, 0.05, 5.0
 SUSTAINED, REFUSED = 0.95, 0.01
+RAY_STARTS = 5
+"""Attempts to start Ray, which gives itself 30 s: too few on a busy machine."""
 POOL, METRICS, BALANCED = "data/pool.jsonl", "data/metrics.jsonl", "data/balanced.jsonl"
 STAGES = {
+    "shadow": ("shadow_run", "--n", "245", "--stratify", "--materialize", "data/shadow.jsonl"),
     "build": ("build_rollout_pool", "--out", POOL),
     "validate": ("validate_pool", POOL, "--leak-check", "data/shadow.jsonl", "--out", "reports/pool.json"),
     "difficulty_metrics": ("difficulty_metrics", "--in", POOL, "--out", METRICS),
@@ -51,8 +55,16 @@ STAGES = {
         "validate_difficulty", "--metrics", METRICS, "--balanced", BALANCED, "--out", "reports/difficulty.json",
     ),
 }  # fmt: skip
-FILES = ("data/shadow.jsonl", POOL, METRICS, BALANCED)
+STAGE_FILES = dict(
+    zip(
+        STAGES,
+        ("data/shadow.jsonl", POOL, "reports/pool.json", METRICS, BALANCED, "reports/difficulty.json"),
+        strict=True,
+    )
+)
 REPORTS = ("reports/pool.json", "reports/difficulty.json")
+ALONE = ("shadow", "difficulty_bucketize")
+"""Stages of one process, which have no `--cluster`."""
 
 
 @dataclass
@@ -91,12 +103,16 @@ class Watch:
 
 @dataclass(frozen=True)
 class Cost:
+    """Cost of one stage: seconds, peak bytes of the command and of its largest worker, exit code, process id killed."""
+
     seconds: float
-    watch: Watch
+    command: int
+    worker: int
     code: int
+    killed: int
 
 
-def stage(folder: Path, *arguments: str, kill: bool = False) -> Cost:
+def stage(folder: Path, *arguments: str, kill: bool = False, starts: int = RAY_STARTS) -> Cost:
     started = time.perf_counter()
     command = [sys.executable, "-m", "src.cli", *arguments]
     with open(folder / "log.txt", "ab") as log:
@@ -106,49 +122,53 @@ def stage(folder: Path, *arguments: str, kill: bool = False) -> Cost:
         thread.start()
         code = process.wait()
         thread.join()
+    if code == 2 and starts > 1 and "cannot start or join the Ray cluster" in (folder / "log.txt").read_text()[-2000:]:
+        return stage(folder, *arguments, kill=kill, starts=starts - 1)
     if code not in (0, 1):  # 1: a gate that did not pass is a verdict too
         sys.exit(f"{' '.join(command)} ended with {code}; see {folder / 'log.txt'}")
-    return Cost(time.perf_counter() - started, watch, code)
+    return Cost(time.perf_counter() - started, watch.own, watch.worker, code, watch.killed)
 
 
-def all_stages(folder: Path, n: int, cluster: str) -> dict[str, Cost]:
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    stage(folder, "shadow_run", "--n", "245", "--stratify", "--materialize", "data/shadow.jsonl")
-    costs = {}
-    for name, arguments in STAGES.items():
+def run_once(folder: Path, name: str, n: int, cluster: str) -> Cost:
+    """The cost of a stage. One that `costs.json` of the folder has is not run again."""
+    log = folder / "costs.json"
+    costs = json.loads(log.read_text()) if log.exists() else {}
+    if name not in costs:
         more = ["--n", str(n)] if name == "build" else []
-        more += ["--cluster", cluster] if cluster and name != "difficulty_bucketize" else []
-        costs[name] = stage(folder, *arguments, *more, kill=bool(cluster))
-        print(cluster, name, costs[name], flush=True)
-    return costs
+        more += ["--cluster", cluster] if cluster and name not in ALONE else []
+        costs[name] = asdict(stage(folder, *STAGES[name], *more, kill=bool(cluster)))
+        log.write_text(json.dumps(costs))
+    return Cost(**costs[name])
 
 
-def outcome(folder: Path) -> dict[str, Any]:
-    """Hashes of the files, and checks and figures of the reports. Times and paths are left out."""
-    found: dict[str, Any] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES}
-    for name in REPORTS:
-        report = json.loads((folder / name).read_text(encoding="utf-8"))
-        found[name] = {key: report[key] for key in ("checks", "figures")}
-    return found
+def outcome(folder: Path, name: str) -> Any:
+    """The hash of a file, or checks and figures of a report. Times and paths are left out."""
+    if name not in REPORTS:
+        with open(folder / name, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    report = json.loads((folder / name).read_text(encoding="utf-8"))
+    return {key: report[key] for key in ("checks", "figures")}
 
 
 def data(console: Console, n: int, keep: Path | None) -> bool:
-    """With `keep`, a way whose files are there already is not run again."""
-    outcomes: dict[str, dict[str, Any]] = {}
-    table = Table("way", "stage", "seconds", "peak MiB of the command", "of a worker", "exit", "killed")
+    """Each stage by processes and then on Ray. What both wrote is compared before the next stage."""
+    table = Table("stage", "way", "seconds", "peak MiB of the command", "of a worker", "exit", "killed")
+    differing = []
     with tempfile.TemporaryDirectory() as temporary:
-        for way, cluster in {"processes": "", "ray": "local"}.items():
-            folder = (keep or Path(temporary)) / way
-            costs = {} if (folder / REPORTS[-1]).exists() else all_stages(folder, n, cluster)
-            for name, cost in costs.items():
-                peaks = (f"{cost.watch.own / MIB:.0f}", f"{cost.watch.worker / MIB:.0f}")
-                table.add_row(way, name, f"{cost.seconds:.1f}", *peaks, str(cost.code), str(cost.watch.killed or ""))
-            outcomes[way] = outcome(folder)
+        folders = {way: (keep or Path(temporary)) / way for way in ("processes", "ray")}
+        for folder in folders.values():
+            (folder / "data").mkdir(parents=True, exist_ok=True)
+        for name, written in STAGE_FILES.items():
+            for way, folder in folders.items():
+                cost = run_once(folder, name, n, "local" if way == "ray" else "")
+                peaks = (f"{cost.command / MIB:.0f}", f"{cost.worker / MIB:.0f}")
+                table.add_row(name, way, f"{cost.seconds:.1f}", *peaks, str(cost.code), str(cost.killed or ""))
+                print(name, way, cost, flush=True)
+            first, second = (outcome(folder, written) for folder in folders.values())
+            differing += [written] if first != second else []
+            said = f"{len(first['checks'])} checks" if written in REPORTS else first
+            console.print(f"{written}: {'differs' if first != second else 'equal'}, {said}")
     console.print(table)
-    first = outcomes["processes"]
-    for name in FILES:
-        console.print(f"{name}: {first[name]}")
-    differing = [(way, name) for way, found in outcomes.items() for name in first if found[name] != first[name]]
     console.print(f"differing files or reports: {differing or 'none'}")
     return not differing
 

@@ -1,11 +1,20 @@
 """Training under torchrun against one process without it, on one GPU: seconds a step, loss, gradient and weights.
 
-    python bench/distributed_cuda.py --out distributed.json
-    python bench/distributed_cuda.py --device cpu --dtype float32 --shape tiny --episodes 8      a dry run
+    python bench/distributed_cuda.py --out distributed.json    # all three runs
+    python bench/distributed_cuda.py --ranks 1 --limit 120     # one rank: its time was 6.6% above, the limit is 5%
+    python bench/distributed_cuda.py --ranks 2 --limit 300     # two ranks on the card: not yet seen
+    python bench/distributed_cuda.py --device cpu --dtype float32 --shape tiny --episodes 8  # a dry run
 
-Three runs one after the other, of the same random weights, full fine-tuning by PPO: without torchrun; one rank with
-FSDP2 over NCCL; two ranks with FSDP2 that share the GPU over gloo (NCCL refuses that). A run that lacks a collective is
-reported with its last line. The first step compiles; the fastest of the later ones counts.
+Three runs one after the other, of the same random weights, full fine-tuning by PPO: without torchrun (0); one rank with
+FSDP2 over NCCL (1); two ranks with FSDP2 that share the GPU over gloo (2; NCCL refuses that). A run that lacks a
+collective is reported with its last line. The first step compiles; the fastest of the later ones counts. One rank
+passes if loss, first update and seconds a step are within 5% of the run without torchrun, which is always run. Two
+ranks pass if loss and first update are: they share the card, so their time says nothing.
+
+What needs several GPUs: the seconds in which FSDP2 or DDP exchanges weights (`G` in docs/scale.md). On a machine with
+four, compare `time/step` of the steps after the first in logs/metrics.jsonl with that of one GPU:
+
+    torchrun --standalone --nproc-per-node 4 -m src.core.launch --config configs/train_local.yaml
 """
 
 from __future__ import annotations
@@ -28,6 +37,7 @@ STEPS = 5
 LIMIT_S = 90
 """Seconds of one run."""
 TOLERANCE = 0.05
+RUNS = {0: "without torchrun", 1: "1 rank, NCCL", 2: "2 ranks on one GPU, gloo"}
 SHAPES = {
     "small": {"hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16, "vocab_size": 32_000},
     "tiny": {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 4096},
@@ -180,7 +190,10 @@ def main() -> None:
     flags.add_argument("--dtype", default="bfloat16")
     flags.add_argument("--shape", choices=[*SHAPES], default="small")
     flags.add_argument("--episodes", type=int, default=64)
-    flags.add_argument("--limit", type=int, default=LIMIT_S)
+    flags.add_argument("--limit", type=int, default=LIMIT_S, help="seconds of one run")
+    flags.add_argument(
+        "--ranks", type=int, nargs="+", choices=[*RUNS], default=[*RUNS], help="runs, by number of ranks"
+    )
     flags.add_argument("--out", type=Path, default=Path("distributed.json"))
     flags.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     flags.add_argument("--model", type=Path, help=argparse.SUPPRESS)
@@ -192,7 +205,8 @@ def main() -> None:
         folder = Path(temporary)
         make_model(given, folder / "model")
         results: dict[int, Any] = {}
-        for ranks, name in ((0, "without torchrun"), (1, "1 rank, NCCL"), (2, "2 ranks on one GPU, gloo")):
+        for ranks in sorted({0, *given.ranks}):
+            name = RUNS[ranks]
             results[ranks], error, seconds = run(ranks, given, folder)
             entry: dict[str, Any] = {"seconds_in_all": round(seconds, 1)}
             if results[ranks] is None:
@@ -205,11 +219,18 @@ def main() -> None:
             report[name] = entry
             print(name, json.dumps(entry, indent=1), flush=True)
             given.out.write_text(json.dumps(report, indent=1))
-    one = report["1 rank, NCCL"]
-    passed = "error" not in one and max(one["loss"][0], one["update_after_first_step"]) <= TOLERANCE
-    passed = passed and one["step_time_ratio"] <= 1 + TOLERANCE
-    print("PASSED" if passed else "FAILED", f"1 rank with FSDP2 against one process, within {TOLERANCE:.0%}")
-    sys.exit(not passed)
+    passed = [verdict(ranks, report[RUNS[ranks]]) for ranks in sorted({*given.ranks} - {0})]
+    sys.exit(not all(passed))
+
+
+def verdict(ranks: int, found: dict[str, Any]) -> bool:
+    """Whether a run agrees with the one without torchrun; of one rank also in its time."""
+    passed = "loss" in found and max(found["loss"][0], found["update_after_first_step"]) <= TOLERANCE
+    if ranks == 1:
+        passed = passed and found["step_time_ratio"] <= 1 + TOLERANCE
+    error = f": {found['error']}" if "error" in found else ""
+    print("PASSED" if passed else "FAILED", f"{RUNS[ranks]} against one process, within {TOLERANCE:.0%}{error}")
+    return passed
 
 
 if __name__ == "__main__":

@@ -158,12 +158,11 @@ def with_final_turn(messages: Messages) -> Messages:
 
 def transcript(dialogue: Messages) -> str:
     """The dialogue as the judge reads it: actions by their text, no system prompt, only messages start a line."""
-    return "\n".join(_line(one["role"], one["content"]) for one in dialogue if one["role"] != "system")
-
-
-def _line(role: str, text: str) -> str:
-    said = parse_reply(Reply(text)).text if role == "assistant" else text
-    return f"{role.capitalize()}: " + said.replace("\n", "\n| ")
+    lines = []
+    for role, text in ((one["role"], one["content"]) for one in dialogue if one["role"] != "system"):
+        said = parse_reply(Reply(text)).text if role == "assistant" else text
+        lines.append(f"{role.capitalize()}: " + said.replace("\n", "\n| "))
+    return "\n".join(lines)
 
 
 def listed(points: Sequence[str]) -> str:

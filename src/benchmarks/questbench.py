@@ -82,7 +82,7 @@ def choice(text: str) -> int | None:
 def read_csv(path: Path) -> list[Row]:
     """Rows of the authors' file, with the options as the model sees them and the place of the right one."""
     rows: list[Row] = []
-    with explain_read_errors(path), open(path, encoding="utf-8", newline="") as handle:
+    with explain_read_errors(path), open(path, encoding="utf-8-sig", newline="") as handle:
         for place, record in enumerate(csv.DictReader(handle), start=2):
             try:
                 problem, variables, possible, gold = (record[column] for column in COLUMNS)

@@ -36,6 +36,7 @@ from ..config.judge_config import ScoringSection
 from ..config.loader import load_config
 from ..core.errors import BadInput
 from ..core.files import atomic_write, read_json, sha256_file, write_json
+from ..core.jsonl import write_records
 from ..core.paths import REPORTS
 from ..pages.render import render_page
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
@@ -45,10 +46,9 @@ from ..scoring.chat_server import Reply
 from ..scoring.judge import Judge, Session, open_session
 from ..scoring.providers import LOCAL, address, settings_for
 from .askbench import AskMind, AskOverconfidence
-from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, Row, RowSteps, Step, Turn
+from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, RowSteps, Step, Turn
 from .clamber import Clamber
-from .gsm8k import Gsm8k
-from .gsm8k_insufficient import Gsm8kInsufficient
+from .gsm8k import Gsm8k, Gsm8kInsufficient
 from .questbench import QuestBench
 from .umwp import Umwp
 
@@ -101,12 +101,13 @@ class BenchmarkResult(Struct, frozen=True):
 
     def is_comparable(self, other: BenchmarkResult) -> bool:
         """Same benchmark, file, rows, settings, judge and figures: only the model may differ."""
-        return self._comparison() == other._comparison()
+        return self.comparison == other.comparison
 
-    def _comparison(self) -> tuple[Any, ...]:
+    @property
+    def comparison(self) -> bytes:
         prompt = {name: value for name, value in self.setting.items() if name != "reply_tokens"}
         figures = [(one.name, one.rule) for one in self.measures]  # another version may have others
-        return self.benchmark, self.data_sha256, self.n, prompt, self.judge, figures
+        return msgspec.json.encode((self.benchmark, self.data_sha256, self.n, prompt, self.judge, figures))
 
 
 def run_benchmark(
@@ -115,8 +116,6 @@ def run_benchmark(
     model: str,
     limit: int | None = None,
     actions: bool = False,
-    folder: Path = FOLDER,
-    environment: Mapping[str, str] = os.environ,
     reporter: Reporter = TO_LOG,
 ) -> tuple[BenchmarkResult, Path]:
     """The result, and the path of its file."""
@@ -128,14 +127,14 @@ def run_benchmark(
     with ExitStack() as stack:
         # The model's server gets its own key from the environment; the judge's settings are checked before it loads.
         prompts = benchmark.judge_prompts(chosen)
-        session = stack.enter_context(_session(folder, environment, reporter)) if prompts else None
-        policy = stack.enter_context(open_policy(model, environment=environment))
+        session = stack.enter_context(_session(reporter)) if prompts else None
+        policy = stack.enter_context(open_policy(model))
         setting = {"actions": actions, "temperature": 0, "reply_tokens": policy.reply_tokens}
         judge = _judge_used(session, prompts) if session else None
         facts: dict[str, Any] = {
             "benchmark": name,
             "model": model,
-            "fingerprint": policy.fingerprint,
+            "fingerprint": policy.fingerprint(),
             "data": data.name,
             "data_sha256": sha256_file(data),
             "n": len(chosen),
@@ -143,12 +142,12 @@ def run_benchmark(
             "setting": setting,
             "judge": judge,
         }
-        result_file = folder / f"{name}-{_slug(model)}-{_key(facts)}.json"
+        result_file = FOLDER / f"{name}-{_slug(model)}-{_key(facts)}.json"
         # Replies do not depend on the number of rows, and those of the first turn not on the judge.
         shared = {one: facts[one] for one in ("benchmark", "fingerprint", "data_sha256", "setting")}
-        answer_file = folder / f"{name}-{_slug(model)}-{_key(shared)}.answers.jsonl"
-        with explain_disk_errors(folder, RUN_AGAIN):
-            folder.mkdir(parents=True, exist_ok=True)
+        answer_file = FOLDER / f"{name}-{_slug(model)}-{_key(shared)}.answers.jsonl"
+        with explain_disk_errors(FOLDER, RUN_AGAIN):
+            FOLDER.mkdir(parents=True, exist_ok=True)
         with write_lock(answer_file):
             answers = Answers(answer_file)
             if answers.replies:
@@ -169,10 +168,12 @@ def run_benchmark(
             where=f"{session.provider.name} {session.provider.model}" if session else name,
             remedy="check the judge with `askgate probe-scorer --live`, then run the same command again",
         )
-    _write_rows(result_file.with_suffix(".rows.jsonl"), chosen, runner.dialogues, outcomes)
+    with atomic_write(result_file.with_suffix(".rows.jsonl")) as handle:
+        ran = zip(chosen, runner.dialogues, outcomes, strict=True)
+        write_records(handle, ({"row": row, "dialogues": made, "outcome": outcome} for row, made, outcome in ran))
     write_json(result_file, result)
-    with atomic_write(folder / PAGE) as handle:
-        handle.write(render_page("benchmarks.html", groups=_groups(read_results(folder))))
+    with atomic_write(FOLDER / PAGE) as handle:
+        handle.write(render_page("benchmarks.html", groups=_groups(read_results())))
     return result, result_file
 
 
@@ -304,13 +305,13 @@ class RowRunner:
 
 
 @contextmanager
-def _session(folder: Path, environment: Mapping[str, str], reporter: Reporter) -> Iterator[Session]:
+def _session(reporter: Reporter) -> Iterator[Session]:
     """The judge that the environment names, with cache and ledger of the benchmarks."""
     section = load_config().scoring
-    own = {"cache": folder / "judge.sqlite", "ledger": folder / "judge.jsonl"}
+    own = {"cache": FOLDER / "judge.sqlite", "ledger": FOLDER / "judge.jsonl"}
     scoring = ScoringSection.model_validate({**section.model_dump(), **own})
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = settings_for(environment, scoring)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    settings = settings_for(os.environ, scoring)
     # The yes-or-no questions are about dialogues of AskGate; benchmarks have prompts of their own.
     families = tuple(one for one in settings.provider.families if one.response_format != "yes_no")
     provider = settings.provider.model_copy(update={"families": families})
@@ -346,18 +347,10 @@ def _add_dialogue(dialogues: Sequence[Messages], new: Messages) -> list[Messages
     return [*(one for one in dialogues if one != new[: len(one)]), new]
 
 
-def _write_rows(
-    path: Path, rows: Sequence[Row], dialogues: Sequence[Sequence[Messages]], outcomes: Sequence[Outcome]
-) -> None:
-    with atomic_write(path) as handle:
-        for row, made, outcome in zip(rows, dialogues, outcomes, strict=True):
-            handle.write(msgspec.json.encode({"row": row, "dialogues": made, "outcome": outcome}) + b"\n")
-
-
-def read_results(folder: Path = FOLDER) -> list[BenchmarkResult]:
+def read_results() -> list[BenchmarkResult]:
     """All results in the folder, by name. Files that are no results of this version are left out."""
     found = []
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(FOLDER.glob("*.json")):
         try:
             found.append(msgspec.convert(read_json(path, "remove it"), BenchmarkResult))
         except msgspec.ValidationError:
@@ -367,11 +360,7 @@ def read_results(folder: Path = FOLDER) -> list[BenchmarkResult]:
 
 def _groups(results: Sequence[BenchmarkResult]) -> list[list[BenchmarkResult]]:
     """Results that can be compared, together."""
-    groups: list[list[BenchmarkResult]] = []
+    groups: dict[bytes, list[BenchmarkResult]] = {}
     for result in results:
-        group = next((group for group in groups if group[0].is_comparable(result)), None)
-        if group is None:
-            groups.append([result])
-        else:
-            group.append(result)
-    return groups
+        groups.setdefault(result.comparison, []).append(result)
+    return list(groups.values())

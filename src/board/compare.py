@@ -16,12 +16,12 @@ from askgate_env.types import Episode
 
 from ..eval.compare import OUTCOMES, compare_shared, outcome
 from ..pages.rc1_report import HEADLINE
-from .episodes import read_episode
-from .index import parse_line, read_lines, reading
-from .query import PAGE_SIZE, whole_number
+from .episodes import PAGE_SIZE, read_episode, whole_number
+from .index import parse_line, reading
 from .render import render
+from .run_files import read_lines
 from .runs import EVERY, Board, Measured, Run
-from .sets import latest_evaluation, list_sets, set_paths
+from .sets import in_sets, latest_evaluation, list_sets, set_paths
 
 MOST_EPISODES = 4
 """Episodes of one sample that are shown side by side."""
@@ -31,11 +31,11 @@ FIRST_VIEW_SECONDS = 1.0
 
 _SIDE = (
     "SELECT sample, task, level, needs, avg(achieved) AS achieved, avg(asks) AS asks, avg(turns) AS turns, "
-    "avg(reward) AS reward FROM {schema}.episodes WHERE set_path IN ({sets}) GROUP BY sample"
+    "avg(reward) AS reward FROM {}.episodes WHERE {} GROUP BY sample"
 )
 _COLUMNS = ("achieved", "asks", "turns", "reward")
 _PAIRS = (
-    f"WITH a AS ({_SIDE}), b AS ({_SIDE.replace('{', '{other_')}) SELECT sample, a.task, a.level, a.needs, "
+    f"WITH a AS ({_SIDE}), b AS ({_SIDE}) SELECT sample, a.task, a.level, a.needs, "
     f"{', '.join(f'{side}.{name} AS {side}_{name}' for side in 'ab' for name in _COLUMNS)} "
     "FROM a JOIN b USING(sample) ORDER BY sample"
 )
@@ -68,9 +68,8 @@ class _Side:
             return []
         with reading(self.run.indexer.path) as store:
             sets = set_paths(store, self.set)
-            return store.execute(
-                f"SELECT path, stamp FROM files WHERE set_path IN ({_marks(sets)}) ORDER BY id", sets
-            ).fetchall()
+            query = f"SELECT path, stamp FROM files WHERE {in_sets(sets)} ORDER BY id"
+            return store.execute(query, sets).fetchall()
 
     def episodes(self) -> Iterator[Episode]:
         for file in self.files():
@@ -78,11 +77,6 @@ class _Side:
             for _, _, raw in read_lines(self.run.root, file["path"]):
                 if found := parse_line(raw):
                     yield found[1]
-
-
-def _marks(values: list[str]) -> str:
-    """Placeholders of an SQL list."""
-    return ",".join("?" * len(values))
 
 
 def compare_page(board: Board, query: Query) -> Markup:
@@ -125,8 +119,7 @@ def read_pairs(a: Path, a_set: str, b: Path, b_set: str) -> list[Pair]:
     """The samples that both sets have. `a` and `b` are indexes; two sets of one run are in the same index."""
     with reading(a) as one, reading(b) as two:
         sets, other_sets = set_paths(one, a_set), set_paths(two, b_set)
-    schemas = {"schema": "main", "other_schema": "other" if b != a else "main"}
-    pairs = _PAIRS.format(**schemas, sets=_marks(sets), other_sets=_marks(other_sets))
+    pairs = _PAIRS.format("main", in_sets(sets), "other" if b != a else "main", in_sets(other_sets))
     with reading(a, b if b != a else None) as store:
         return store.execute(pairs, (*sets, *other_sets)).fetchall()
 
@@ -164,7 +157,7 @@ def _episodes(run: Run, set_path: str, sample: str) -> list[tuple[sqlite3.Row, E
     with reading(run.indexer.path) as store:
         sets = set_paths(store, set_path)
         rows = store.execute(
-            f"SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.set_path IN ({_marks(sets)}) "
+            f"SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.{in_sets(sets)} "
             "AND e.sample = ? ORDER BY e.id DESC LIMIT ?",
             (*sets, sample, MOST_EPISODES),
         ).fetchall()

@@ -1,5 +1,5 @@
-"""The page of one episode: what the policy was not told, how the simulator read each question, the reward by term, and
-the baseline's episode of the same sample beside it."""
+"""The page of one episode: what the policy was not told, how the simulator read each question, the reward by term, the
+baseline's episode of the same sample beside it, and the figures that the training recorded for each token."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
-from pathlib import PurePosixPath
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path, PurePosixPath
+from statistics import fmean
 from typing import Any
 
+import msgspec
 from markupsafe import Markup
 
-from askgate_env.types import Episode, Sample, Turn
+from askgate_env.types import Episode, Sample
 from askgate_env.user_simulator import AskReading, read_ask, reply
 
-from .episodes import read_episode
+from ..core.api import TokenTrace
+from ..core.jsonl import decode_or_none
+from ..core.paths import token_file
+from ..pages.render import figure
+from .episodes import PAGE_SIZE, Filter, highlighter, list_episodes, parse_filter, read_episode, whole_number
 from .index import reading
-from .query import PAGE_SIZE, Filter, list_episodes, parse_filter, whole_number
-from .render import highlighter, render
+from .render import render
+from .run_files import read_inside
 from .runs import Run
 from .samples import find_sample
-from .tokens import token_view
 
 OTHERS = 40
 """Episodes of the same sample that are listed below an episode."""
+BOUNDS = {"logp": (0.1, 1.0, 3.0), "kl": (0.05, 0.3, 1.0)}
+"""Absolute values from which a token gets a darker shade. Values have no natural scale: theirs are quartiles."""
+_traces = msgspec.json.Decoder(list[TokenTrace])
 _ROWS = "SELECT e.*, f.path, f.episodes, f.kind FROM episodes e JOIN files f ON f.id = e.file "
 
 
@@ -131,7 +141,8 @@ def _counterpart(
 
 
 def _with_differences(this: ShownEpisode, other: ShownEpisode) -> tuple[ShownEpisode, ShownEpisode]:
-    one, two = (list(map(_said, side.episode.turns)) for side in (this, other))
+    said = attrgetter("by", "act", "tool", "text")
+    one, two = (list(map(said, side.episode.turns)) for side in (this, other))
     mine, theirs = set(range(len(one))), set(range(len(two)))
     for block in SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks():
         mine -= set(range(block.a, block.a + block.size))
@@ -139,5 +150,49 @@ def _with_differences(this: ShownEpisode, other: ShownEpisode) -> tuple[ShownEpi
     return replace(this, differs=mine), replace(other, differs=theirs)
 
 
-def _said(turn: Turn) -> tuple[str, str, str, str]:
-    return turn.by, turn.act, turn.tool, turn.text
+@dataclass(frozen=True)
+class ShownToken:
+    """A token with its colour."""
+
+    text: str
+    shades: str
+    """Its shade by each figure, as classes of the stylesheet."""
+    tip: str
+
+
+@dataclass(frozen=True)
+class TokenView:
+    """Tokens of an episode by turn of the policy, and the means of their recorded figures."""
+
+    turns: list[tuple[int, list[ShownToken]]]
+    means: dict[str, float]
+
+
+def token_view(run: Run, row: sqlite3.Row) -> TokenView | None:
+    """The tokens of a training episode; None where they were not recorded."""
+    found = decode_or_none(_traces, read_inside(run.root, token_file(Path(row["path"])).as_posix()))
+    trace = next((one for one in found or () if one.line == row["line"]), None)
+    if trace is None:
+        return None
+    columns = {name: values for name in ("logp", "kl", "value") if (values := getattr(trace, name))}
+    bounds = {name: BOUNDS.get(name) or _quartiles(values) for name, values in columns.items()}
+
+    def shown(place: int) -> ShownToken:
+        figures = {name: values[place] for name, values in columns.items()}
+        shades = (f"{name[0]}{_shade(name, value, bounds[name])}" for name, value in figures.items())
+        tip = ", ".join(f"{name} {figure(value, digits=3)}" for name, value in figures.items())
+        return ShownToken(trace.text[place], " ".join(shades), tip)
+
+    places = groupby(range(len(trace.text)), key=lambda place: trace.turns[place])
+    turns = [(turn, [shown(place) for place in group]) for turn, group in places]
+    return TokenView(turns, {name: fmean(values) for name, values in columns.items()})
+
+
+def _shade(name: str, value: float, bounds: Sequence[float]) -> int:
+    """0 (pale) to 3: the darker, the less probable, the further from the reference, or the lower the value."""
+    return sum(value < bound for bound in bounds) if name == "value" else sum(abs(value) >= bound for bound in bounds)
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, ...]:
+    ordered = sorted(values)
+    return tuple(ordered[len(ordered) * part // 4] for part in (1, 2, 3))

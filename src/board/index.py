@@ -29,12 +29,13 @@ from askgate_env.types import Episode
 
 from ..config.profile import ledgers
 from ..core.errors import BadInput
+from ..core.jsonl import decode_or_none
 from ..reward.recorded_episodes import RecordedEpisode
 from ..runtime.disk import explain_disk_errors
 from ..scoring.ledger import unseal
 from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
-from .run_files import EpisodeFile, OutsideRunFolder, episode_files, file_stamp, open_inside
+from .run_files import EpisodeFile, episode_files, file_stamp, read_lines
 from .samples import index_samples
 
 VERSION = 5
@@ -134,9 +135,9 @@ class Indexer:
 
     def _drop_missing(self, present: set[str]) -> None:
         """Drop files that are gone: a run resumed from an older step, or another run in this folder."""
-        gone = [row for row in self._store.execute("SELECT id, path FROM files") if row[1] not in present]
-        for number, _ in gone:
-            self._drop(number)
+        for number, path in self._store.execute("SELECT id, path FROM files").fetchall():
+            if path not in present:
+                self._drop(number)
 
     def _drop(self, number: int) -> None:
         self._store.execute("DELETE FROM episodes WHERE file=?", (number,))
@@ -223,13 +224,11 @@ def _set_counter(store: sqlite3.Connection, name: str, value: int) -> None:
 
 def parse_line(raw: bytes) -> tuple[str, Episode] | None:
     """Id and episode of a line, recorded or logged; None where it is neither."""
-    try:
-        if raw.startswith(b'{"id"'):
-            found = _recorded.decode(raw)
-            return found.id, found.episode
-        return "", _episode.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
+    if raw.startswith(b'{"id"'):
+        found = decode_or_none(_recorded, raw)
+        return (found.id, found.episode) if found else None
+    episode = decode_or_none(_episode, raw)
+    return ("", episode) if episode else None
 
 
 def text_of(episode: Episode) -> str:
@@ -246,28 +245,12 @@ def _columns(one: Episode) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def read_lines(root: Path, path: str) -> Iterator[tuple[int, int, bytes]]:
-    """Number from 0, offset and bytes of each line."""
-    try:
-        handle = open_inside(root, path)
-    except OutsideRunFolder:
-        return
-    start = 0
-    with handle:
-        for number, raw in enumerate(handle):
-            yield number, start, raw
-            start += len(raw)
-
-
 def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None]]:
     """Judge scores of recorded episodes: variance and overall score by id."""
     found: dict[str, tuple[float | None, float | None]] = {}
     for _, _, raw in read_lines(root, path) if path else ():
-        try:
-            score = _score.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            continue
-        if score.overall is not None:
+        score = decode_or_none(_score, raw)
+        if score and score.overall is not None:
             found[score.id] = (score.variance, score.overall)
     return found
 
@@ -278,35 +261,23 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
 
     They are scorings of the sample `train/SEED/STEP/ROW/SAMPLE`; ROW is that of the batch.
     """
-    with suppress(BadInput):  # a profile that cannot be read shows elsewhere
-        _read_ledgers(store, root, ledgers())
-
-
-def _read_ledgers(store: sqlite3.Connection, root: Path, names: Iterable[Path]) -> None:
-    there = {path.as_posix(): root / path for path in names if (root / path).is_file()}
+    try:
+        there = {path.as_posix(): root / path for path in ledgers() if (root / path).is_file()}
+    except BadInput:  # a profile that cannot be read shows elsewhere
+        return
     if any(_counter(store, name) > path.stat().st_size for name, path in there.items()):
         store.execute("DELETE FROM judged")
         for name in there:
             _set_counter(store, name, 0)
     for name in there:
-        _read_ledger(store, root, name)
-
-
-def _read_ledger(store: sqlite3.Connection, root: Path, name: str) -> None:
-    try:
-        handle = open_inside(root, name)
-    except OutsideRunFolder:
-        return
-    with handle:
-        start = _counter(store, name)
-        handle.seek(start)
-        for raw in handle:
+        end = _counter(store, name)
+        for _, start, raw in read_lines(root, name, end):
             if not raw.endswith(b"\n"):
                 break
-            start += len(raw)
+            end = start + len(raw)
             if _TRAINING in raw:
                 _put(store, raw)
-    _set_counter(store, name, start)
+        _set_counter(store, name, end)
 
 
 def _put(store: sqlite3.Connection, raw: bytes) -> None:

@@ -1,11 +1,11 @@
 """The first page, whose parts renew themselves: the result, the running run, what is not green, curves and KPIs; and
-the pages behind its lights, with every check and the files that it was measured on."""
+the pages behind its lights, with every check and the files that it was measured on; and the list of training runs."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,14 @@ from typing import Any
 from markupsafe import Markup
 
 from ..config.profile import Thresholds
-from ..core.paths import LOGS, certified_id
+from ..config.schema import dotted
+from ..core.paths import EFFECTIVE_CONFIG, LOGS, RUNS, TRAIN_LOG, all_runs, certified_id, evaluations
 from ..loop.runner import typed
 from ..pages.rc1_report import RC1_PAGE
 from ..pages.render import LABELS
 from ..pages.results import kpi_rows
 from ..runtime.secrets import masker
+from ..training.run_list import effective_config, list_runs
 from .owner_lights import LIGHT_GATES
 from .render import linked_text, render
 from .run_files import OutsideRunFolder, is_inside, open_inside
@@ -34,13 +36,13 @@ HOME_FIGURES = ("need_ask_success", "overclar_rate", "success")
 RUNNING_SECONDS = 120.0
 """A log that changed within this time is of something that runs."""
 TAIL_LINES, TAIL_BYTES = 12, 16 * 1024
+UNSET = "–"
 REPORTS = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
 
 
 def overview(board: Board) -> Markup:
     board.refresh(FIRST_VIEW_SECONDS)
-    parts = {"result": result_part, "tail": tail_part, "lights": lights_part, "curves": curves_part, "kpis": kpis_part}
-    return render("overview.html", parts={name: part(board) for name, part in parts.items()})
+    return render("overview.html", parts={name: part(board) for name, part in PARTS.items()})
 
 
 def result_part(board: Board) -> Markup:
@@ -148,17 +150,23 @@ def kpis_part(board: Board) -> Markup:
     return render("kpis.html", groups=groups, error=board.kpis.error, at=at)
 
 
-def light_page(board: Board, number: str, name: str) -> Markup | None:
+PARTS = {"result": result_part, "tail": tail_part, "lights": lights_part, "curves": curves_part, "kpis": kpis_part}
+"""Parts of the first page."""
+
+
+def light_page(board: Board, query: Mapping[str, str]) -> Markup | None:
     """Behind a light of the owner: its checks and their evidence."""
     every = [light for one in board.rounds.get(EVIDENCE_SECONDS) or () for light in one.lights]
-    light = next((one for one in every if str(one.round) == number and one.name == name), None)
+    wanted = query.get("round"), query.get("of")
+    light = next((one for one in every if (str(one.round), one.name) == wanted), None)
     if light is None:
         return None
     return render("light.html", light=light, names=list(LIGHT_GATES), readable=_readable(board))
 
 
-def stage_page(board: Board, name: str) -> Markup | None:
+def stage_page(board: Board, query: Mapping[str, str]) -> Markup | None:
     """Behind a stage of the loop: its command, what it read and what it wrote."""
+    name = query.get("name", "")
     loop, lights = board.loop.get(EVIDENCE_SECONDS) or (None, [])
     light = next((one for one in lights if one.stage == name), None)
     if loop is None or light is None:
@@ -180,3 +188,27 @@ def _readable(board: Board) -> Any:
     """Whether a path names a file of the run folder, to which a link may lead."""
     root = board.run("").root
     return lambda path: is_inside(root, path)
+
+
+def runs_page(board: Board, query: Mapping[str, str]) -> Markup:
+    """All training runs, newest first, and a config diff: by default of the two newest."""
+    root, runs = board.run("").root, list_runs()
+    known = [one.id for one in runs]
+    newest = (known[1], known[0]) if len(known) > 1 else ("", "")
+    a, b = (
+        query.get(side) if query.get(side) in known else default for side, default in zip("ab", newest, strict=True)
+    )
+    files = {}
+    for run in all_runs():
+        wanted = (run / EFFECTIVE_CONFIG, run / TRAIN_LOG, *evaluations(run))
+        files[run.name] = [name for one in wanted if is_inside(root, name := one.as_posix())]
+    different = config_differences(a, b) if a and b and a != b else []
+    names = {one.id: f"{one.name} ({one.id})" if one.name else one.id for one in runs}
+    return render("runs.html", runs=runs, files=files, names=names, a=a, b=b, different=different)
+
+
+def config_differences(a: str, b: str) -> list[tuple[str, str, str]]:
+    """Settings in which two runs differ, by name in dots; a dash where a run does not have the setting."""
+    one, other = (dict(dotted(effective_config(RUNS / run))) for run in (a, b))
+    rows = ((key, str(one.get(key, UNSET)), str(other.get(key, UNSET))) for key in sorted({*one, *other}))
+    return [row for row in rows if row[1] != row[2]]

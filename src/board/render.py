@@ -1,9 +1,9 @@
-"""Rendering of the board's pages: its templates, its links, and what was searched for highlighted in text."""
+"""Rendering of the board's pages: its templates and its links."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment
 from markupsafe import Markup
 
-from askgate_env.types import Lang
-
 from ..pages.render import environment
-from .query import search_terms
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -30,11 +27,6 @@ def _board_pages() -> Environment:
 def render(template: str, **context: Any) -> Markup:
     """A part of a page."""
     return Markup(_board_pages().get_template(template).render(**context))
-
-
-def frame(title: str, body: Markup, here: str, runs: Sequence[str], run: str, languages: Mapping[Lang, str]) -> bytes:
-    """A whole page around `body`. `here` is the current entry of the navigation, `languages` the page's addresses."""
-    return render("frame.html", title=title, body=body, here=here, runs=runs, run=run, languages=languages).encode()
 
 
 def address(where: str, /, **query: str) -> str:
@@ -59,23 +51,3 @@ def linked_text(text: str, readable: Callable[[str], bool]) -> Markup:
             ]
             end = found.end()
     return Markup("").join([*parts, text[end:]])
-
-
-def highlighter(typed: str) -> Callable[[str], Markup]:
-    """A function that puts what was searched for in `<mark>`, and escapes all text.
-
-    >>> str(highlighter("b")("a <b> B"))
-    'a &lt;<mark>b</mark>&gt; <mark>B</mark>'
-    """
-    terms = [re.escape(term) for term in sorted(search_terms(typed), key=len, reverse=True)]
-    if not terms:
-        return Markup.escape
-    pattern = re.compile(f"({'|'.join(terms)})", re.IGNORECASE)
-
-    def highlight(text: str) -> Markup:
-        pieces = pattern.split(text)
-        return Markup("").join(
-            Markup("<mark>{}</mark>").format(piece) if place % 2 else piece for place, piece in enumerate(pieces)
-        )
-
-    return highlight

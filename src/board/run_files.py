@@ -66,6 +66,29 @@ def open_inside(root: Path, name: str) -> IO[bytes]:
     return open(file, "rb")
 
 
+def read_inside(root: Path, name: str, start: int = 0, size: int = -1) -> bytes:
+    """Bytes of the file from `start` on; none where there is no such file."""
+    try:
+        with open_inside(root, name) as handle:
+            handle.seek(start)
+            return handle.read(size)
+    except OutsideRunFolder:
+        return b""
+
+
+def read_lines(root: Path, name: str, start: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    """Number from 0, offset and bytes of each line from offset `start` on; none where there is no such file."""
+    try:
+        handle = open_inside(root, name)
+    except OutsideRunFolder:
+        return
+    with handle:
+        handle.seek(start)
+        for number, raw in enumerate(handle):
+            yield number, start, raw
+            start += len(raw)
+
+
 def is_inside(root: Path, name: str) -> bool:
     try:
         inside(root, name)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
+from ..core.jsonl import decode_or_none
 from ..core.paths import EVAL_METRICS, HERE, LATEST_RUN, METRICS, all_runs, certified_run, evaluations, run_of
 from ..eval.compare import Change
 from ..gates.gate import PREFLIGHT
@@ -237,10 +238,10 @@ class LogTail:
                     self._take(raw)
 
     def _take(self, raw: bytes) -> None:
-        try:
-            line = msgspec.structs.asdict(self._line.decode(raw))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        decoded = decode_or_none(self._line, raw)
+        if decoded is None:
             return
+        line = msgspec.structs.asdict(decoded)
         seed, step = line["seed"], line["step"]
         self.last[seed] = max(step, self.last.get(seed, 0))
         curves = self.seeds.setdefault(seed, {})

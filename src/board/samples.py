@@ -10,7 +10,8 @@ import msgspec
 
 from askgate_env.types import Sample
 
-from .run_files import OutsideRunFolder, file_stamp, only_inside, open_inside
+from ..core.jsonl import decode_or_none
+from .run_files import file_stamp, only_inside, read_inside, read_lines
 
 _ID = re.compile(rb'\{"id":"([^"\\]+)"')
 _sample = msgspec.json.Decoder(Sample)
@@ -46,31 +47,19 @@ def _drop(store: sqlite3.Connection, path: str) -> None:
 def _places(root: Path, path: str) -> list[tuple[str, str, int, int]]:
     """Id, path, offset and size of each sample; empty for a file of something else."""
     places: list[tuple[str, str, int, int]] = []
-    try:
-        handle = open_inside(root, path)
-    except OutsideRunFolder:
-        return places
-    start = 0
-    with handle:
-        for raw in handle:
-            found = _ID.match(raw)
-            if not places and (found is None or _decode(raw) is None):
-                return []
-            if found is not None:
-                places.append((found[1].decode(errors="replace"), path, start, len(raw)))
-            start += len(raw)
+    for _, start, raw in read_lines(root, path):
+        found = _ID.match(raw)
+        if not places and (found is None or decode_or_none(_sample, raw) is None):
+            return []
+        if found is not None:
+            places.append((found[1].decode(errors="replace"), path, start, len(raw)))
     return places
 
 
 def find_sample(store: sqlite3.Connection, root: Path, name: str, prompt: str | None = None) -> Sample | None:
     """The sample of that id, and of that prompt: a pool that was built again may have another sample of the same id."""
     for row in store.execute("SELECT path, start, size FROM samples WHERE id=?", (name,)):
-        try:
-            with open_inside(root, row["path"]) as handle:
-                handle.seek(row["start"])
-                found = _decode(handle.read(row["size"]))
-        except OutsideRunFolder:
-            continue
+        found = decode_or_none(_sample, read_inside(root, row["path"], row["start"], row["size"]))
         if found is not None and found.id == name and prompt in (None, found.prompt):
             return found
     return None
@@ -80,10 +69,3 @@ def held_out_ids(store: sqlite3.Connection, n: int) -> list[str]:
     """Ids of the first samples of the held-out set; where there is none, of any pool."""
     rows = store.execute("SELECT id FROM samples ORDER BY path LIKE '%shadow%' DESC, path, start LIMIT ?", (n,))
     return [row["id"] for row in rows]
-
-
-def _decode(raw: bytes) -> Sample | None:
-    try:
-        return _sample.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None

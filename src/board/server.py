@@ -29,19 +29,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askgate_env.types import LANGS, Lang
 
-from ..pages.render import one_language, stylesheet
+from ..pages.render import one_language, opened_in, stylesheet
 from ..runtime.secrets import masker
 from .chat import Chat, chat_page, chat_part
-from .compare import changes_part, compare_page, pair_page
+from .compare import Query, changes_part, compare_page, pair_page
 from .episode import episode_page
-from .episodes import episodes_page, list_part
+from .episodes import episodes_page, list_part, parse_filter, whole_number
 from .index import reading
-from .overview import curves_part, kpis_part, light_page, lights_part, overview, result_part, stage_page, tail_part
-from .query import parse_filter, whole_number
-from .render import address, frame, render
+from .overview import PARTS, light_page, overview, runs_page, stage_page
+from .render import address, render
 from .run_files import OutsideRunFolder, open_inside
 from .runs import Board, Run
-from .training_runs import runs_page
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -179,19 +177,21 @@ def _run(board: Board, request: Request) -> Run:
     return run
 
 
-def _toggle(request: Request) -> dict[Lang, str]:
-    """The address of this page in each language."""
-    query = dict(request.query_params)
-    return {lang: address(request.url.path, **{**query, LANGUAGE: lang}) for lang in LANGS}
-
-
 def _page(
     board: Board, request: Request, body: Markup | None, here: str, run: Run | None = None, title: str = "AskGate"
 ) -> Response:
-    """A whole page; 404 without a body."""
-    content = render("nothing.html") if body is None else body
-    name = run.name if run else board.names[0]
-    html = masker(os.environ)(frame(title, content, here, board.names, name, _toggle(request)).decode())
+    """A whole page; 404 without a body. `here`: the current entry of the navigation."""
+    query = dict(request.query_params)
+    page = render(
+        "frame.html",
+        title=title,
+        body=render("nothing.html") if body is None else body,
+        here=here,
+        runs=board.names,
+        run=run.name if run else board.names[0],
+        languages={lang: address(request.url.path, **{**query, LANGUAGE: lang}) for lang in LANGS},
+    )
+    html = masker(os.environ)(page)
     return Response(html, 404 if body is None else 200, media_type="text/html")
 
 
@@ -282,10 +282,19 @@ def _report(board: Board, request: Request) -> Response:
             if path.startswith(REPORTS) and path.endswith(".html"):
                 policy = {"Content-Security-Policy": REPORT_POLICY}
                 html = masker(os.environ)(handle.read().decode("utf-8", errors="replace"))
+                html = opened_in(html, _language(request))
                 return Response(html, media_type="text/html", headers=policy)
     except OutsideRunFolder:
         pass
     return _page(board, request, None, "")
+
+
+def _page_view(page: Callable[[Board, Query], Markup | None], here: str) -> View:
+    return lambda board, request: _page(board, request, page(board, request.query_params), here)
+
+
+def _part_view(part: Callable[[Board], Markup]) -> View:
+    return lambda board, request: _part(request, part(board))
 
 
 def _static(name: str, kind: str) -> View:
@@ -294,22 +303,16 @@ def _static(name: str, kind: str) -> View:
 
 VIEWS: dict[str, View] = {
     "/": lambda board, request: _page(board, request, overview(board), "overview", title=f"{board.names[0]}: AskGate"),
-    "/part/result": lambda board, request: _part(request, result_part(board)),
-    "/part/tail": lambda board, request: _part(request, tail_part(board)),
-    "/part/lights": lambda board, request: _part(request, lights_part(board)),
-    "/part/curves": lambda board, request: _part(request, curves_part(board)),
-    "/part/kpis": lambda board, request: _part(request, kpis_part(board)),
+    **{f"/part/{name}": _part_view(part) for name, part in PARTS.items()},
     "/part/changes": lambda board, request: _part(request, changes_part(board, request.query_params)),
     "/part/episodes": _episode_list,
-    "/light": lambda board, request: _page(
-        board, request, light_page(board, *_asked(request, "round", "of")), "overview"
-    ),
-    "/stage": lambda board, request: _page(board, request, stage_page(board, *_asked(request, "name")), "overview"),
+    "/light": _page_view(light_page, "overview"),
+    "/stage": _page_view(stage_page, "overview"),
     "/episodes": _episodes,
     "/episode": _episode,
-    "/compare": lambda board, request: _page(board, request, compare_page(board, request.query_params), "compare"),
-    "/pair": lambda board, request: _page(board, request, pair_page(board, request.query_params), "compare"),
-    "/runs": lambda board, request: _page(board, request, runs_page(board, request.query_params), "runs"),
+    "/compare": _page_view(compare_page, "compare"),
+    "/pair": _page_view(pair_page, "compare"),
+    "/runs": _page_view(runs_page, "runs"),
     "/file": _file,
     "/download": _download,
     "/report": _report,

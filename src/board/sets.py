@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..pages.render import plain
@@ -68,25 +68,19 @@ def pooled(path: str) -> str:
 def list_sets(store: sqlite3.Connection) -> list[EpisodeSet]:
     """All sets in the order of indexing; held-out evaluations of several seeds also pooled, before the single ones."""
     made: list[EpisodeSet] = []
-    for row in store.execute(_SETS):
-        seeds = () if row["seed"] is None else (row["seed"],)
-        made.append(EpisodeSet(row["set_path"], row["kind"], seeds, row["low"], row["high"], row["n"]))
     together: dict[str, list[EpisodeSet]] = {}
-    for one in made:
+    for row in store.execute(_SETS):
+        seeds: tuple[int, ...] = () if row["seed"] is None else (row["seed"],)
+        one = EpisodeSet(row["set_path"], row["kind"], seeds, row["low"], row["high"], row["n"])
+        made.append(one)
         if one.kind == "held-out" and one.seeds:
             together.setdefault(pooled(one.path), []).append(one)
-    whole = {path: _together(path, parts) for path, parts in together.items() if len(parts) > 1}
-    found: list[EpisodeSet] = []
-    for one in made:
-        if both := whole.pop(pooled(one.path), None):
-            found.append(both)
-        found.append(one)
-    return found
-
-
-def _together(path: str, parts: Sequence[EpisodeSet]) -> EpisodeSet:
-    seeds = tuple(sorted(seed for one in parts for seed in one.seeds))
-    return EpisodeSet(path, parts[0].kind, seeds, parts[0].first_step, parts[0].last_step, sum(one.n for one in parts))
+    for path, parts in together.items():
+        if len(parts) > 1:
+            seeds = tuple(sorted(seed for one in parts for seed in one.seeds))
+            whole = replace(parts[0], path=path, seeds=seeds, n=sum(one.n for one in parts))
+            made.insert(made.index(parts[0]), whole)
+    return made
 
 
 def set_paths(store: sqlite3.Connection, path: str) -> list[str]:
@@ -94,6 +88,11 @@ def set_paths(store: sqlite3.Connection, path: str) -> list[str]:
     if ALL_SEEDS not in path:
         return [path]
     return [row[0] for row in store.execute("SELECT DISTINCT set_path FROM files") if pooled(row[0]) == path]
+
+
+def in_sets(paths: Sequence[str]) -> str:
+    """The SQL condition whose values are these paths."""
+    return f"set_path IN ({','.join('?' * len(paths))})"
 
 
 def latest_evaluation(sets: Sequence[EpisodeSet]) -> tuple[str, str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..checkpoint.seal import MANIFEST
@@ -19,6 +20,7 @@ from ..core.paths import WARM_START
 ROLLBACKS = "rollbacks"
 
 
+@dataclass
 class Checkpoints(Callback):
     """Saves every so many steps and minutes, after an evaluation, after a warm start, and at the end.
 
@@ -29,25 +31,19 @@ class Checkpoints(Callback):
     many steps is also saved as a model, whose seal all later checkpoints and the final model name.
     """
 
-    def __init__(
-        self,
-        store: CheckpointStore,
-        every_steps: int,
-        every_minutes: float,
-        marks: Mapping[str, Any],
-        best_by: str | None = None,
-        valued_by: str = "",
-        ending: Callable[[], Mapping[str, str]] = dict,
-        warm_steps: int = 0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.store, self.every_steps, self.every_seconds = store, every_steps, every_minutes * 60
-        self.marks, self.best_by, self.valued_by = dict(marks), best_by, valued_by
-        self.ending, self.warm_steps, self.clock = ending, warm_steps, clock
-        self.saved_step = 0
-        self.saved_at = 0.0
-        self.alert = False
-        self.rollbacks = 0.0
+    store: CheckpointStore
+    every_steps: int
+    every_minutes: float
+    marks: Mapping[str, Any]
+    best_by: str | None = None
+    valued_by: str = ""
+    ending: Callable[[], Mapping[str, str]] = dict
+    warm_steps: int = 0
+    clock: Callable[[], float] = time.monotonic
+    saved_step: int = 0
+    saved_at: float = 0.0
+    alert: bool = False
+    rollbacks: float = 0.0
 
     def on_start(self, engine: Engine) -> None:
         self.saved_step, self.saved_at = engine.step, self.clock()
@@ -55,7 +51,7 @@ class Checkpoints(Callback):
             return
         marks = self.store.marks(engine.step)
         if WARM_START in marks:
-            self.marks[WARM_START] = marks[WARM_START]
+            self.marks = {**self.marks, WARM_START: marks[WARM_START]}
             self.store.recover_model(WARM_START)
         self.store.breached, self.rollbacks = set(marks.get(BREACHED, ())), marks.get(ROLLBACKS, 0.0)
         # The run may have been interrupted after it saved an evaluated step and before it copied that to `best/`.
@@ -74,10 +70,10 @@ class Checkpoints(Callback):
         if warm:
             # Before the checkpoint, so that a run that resumes from it has the model.
             path = self.store.final(result.step, engine.save_model, self.marks, WARM_START)
-            self.marks[WARM_START] = sha256_file(path / MANIFEST)
+            self.marks = {**self.marks, WARM_START: sha256_file(path / MANIFEST)}
         if result.step % self.every_steps == 0 or value is not None or warm:
             self._save(engine, timed=False, value=value)
-        elif any(self.ending().values()) or self.clock() - self.saved_at >= self.every_seconds:
+        elif any(self.ending().values()) or self.clock() - self.saved_at >= 60 * self.every_minutes:
             # The same run, uninterrupted, has no checkpoint here, so no run may roll back to it.
             self._save(engine, timed=True)
         if value is not None:

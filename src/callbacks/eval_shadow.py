@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -29,8 +30,6 @@ from ..scoring.llm_user import open_user
 HEADLINE = ("need_ask_success", "overclar_rate", "success", "avg_turns", "reward")
 
 log = logging.getLogger(__name__)
-
-Measure = Callable[[Sequence[Episode]], Mapping[str, float]]
 
 
 @runtime_checkable
@@ -78,6 +77,7 @@ class EvaluationRollout:
         ]
 
 
+@dataclass
 class EvalShadow(Callback):
     """Evaluates the policy. Metrics go to the step's own as `eval/...` and to `logs/eval.jsonl`, episodes to
     `logs/eval/`.
@@ -85,22 +85,17 @@ class EvalShadow(Callback):
     It comes first: its metrics are then logged, drawn and saved with the step.
     """
 
-    def __init__(
-        self,
-        seed: int,
-        steps: int,
-        every_steps: int,
-        rollout: Callable[[Any], list[Episode]],
-        measure: Measure,
-        metrics: StepLog,
-        folder: Path,
-        base: bool = True,
-        warm_steps: int = 0,
-    ) -> None:
-        """`base`: also evaluate the base model, before the first step. `warm_steps`: also evaluate after that many."""
-        self.seed, self.steps, self.every_steps = seed, steps, every_steps
-        self.rollout, self.measure, self.metrics, self.folder, self.base = rollout, measure, metrics, folder, base
-        self.warm_steps = warm_steps
+    seed: int
+    steps: int
+    every_steps: int
+    rollout: Callable[[Any], list[Episode]]
+    measure: Callable[[Sequence[Episode]], Mapping[str, float]]
+    metrics: StepLog
+    folder: Path
+    base: bool = True
+    """Whether to evaluate the base model too, before the first step."""
+    warm_steps: int = 0
+    """Number of steps after which to evaluate too."""
 
     def on_start(self, engine: Engine) -> None:
         self.metrics.cut(self.seed, engine.step)

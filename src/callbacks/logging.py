@@ -56,8 +56,8 @@ class Logging:
             with explain_disk_errors(path), atomic_write(token_file(path)) as file:
                 file.write(msgspec.json.encode(result.tokens))
         self.metrics.append(self.seed, result.step, result.metrics)
-        shown = headline(result)
-        log.info("step %d/%d %s", result.step, self.steps, " ".join(f"{name} {shown[name]:.4f}" for name in shown))
+        shown = " ".join(f"{name} {value:.4f}" for name, value in headline(result).items())
+        log.info("step %d/%d %s", result.step, self.steps, shown or "no update: the warm start has fewer batches")
 
     def on_end(self, engine: Engine) -> None:
         log.info("seed %d: %d steps done", self.seed, engine.step)

@@ -37,10 +37,13 @@ class Watch(Callback):
         self.seed, self.limits, self.logged = seed, limits, logged
         self.breach = ""
         self._past: deque[Mapping[str, float]] = deque(maxlen=limits.window)
+        self._first: Mapping[str, float] = {}
 
     def on_start(self, engine: Engine) -> None:
         self.logged.cut(self.seed, engine.step)
-        self._past.extend(line for line in self.logged.lines(self.seed)[-self.limits.window :] if SPREAD in line)
+        measured = [line for line in self.logged.lines(self.seed) if SPREAD in line]
+        self._past.extend(measured[-self.limits.window :])
+        self._first = measured[0] if measured else {}
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         if not result.episodes:
@@ -53,12 +56,14 @@ class Watch(Callback):
         result.metrics.update(metrics)
         spike = self._find_spike(metrics[SPREAD])
         self._past.append(metrics)
+        self._first = self._first or metrics
         self.breach = self._find_high_share() or spike
         if self.breach:
             raise Stop(
-                f"reward hacking: {self.breach} (step {result.step}); read its episodes in logs/episodes, and raise "
-                "that limit in the config if nothing is wrong with them (for a gated run in the profile too, and run "
-                "both rounds again)"
+                f"reward hacking: {self.breach} (step {result.step}); read its episodes in logs/episodes. If nothing "
+                "is wrong with them, or the policy did so from the start, raise that limit: --resume --set "
+                "watch.NAME=VALUE, or without --resume if this was the last step (for a gated run in config and "
+                "profile, and run both rounds again)"
             )
 
     def _find_high_share(self) -> str:
@@ -68,7 +73,10 @@ class Watch(Callback):
             limit = getattr(self.limits, name)
             level = fmean(metrics[f"watch/{name}"] for metrics in self._past)
             if level > limit:
-                return f"{name} is {level:.2f} over {len(self._past)} steps, above watch.{name} = {limit:.2f}"
+                return (
+                    f"{name} is {level:.2f} over {len(self._past)} steps, above watch.{name} = {limit:.2f} "
+                    f"({MEANINGS[name]}; {self._first[f'watch/{name}']:.2f} in the first step)"
+                )
         return ""
 
     def _find_spike(self, spread: float) -> str:
@@ -126,3 +134,9 @@ def _share(verdicts: Sequence[bool]) -> float:
 
 SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}
 """The shares that the watch measures, each with its limit of the same name in the config."""
+MEANINGS = {
+    "ask_spam": "share of samples where it asks though nothing is missing, or asks more than once",
+    "malformed": "share of turns without an act",
+    "bare_answer": "share of episodes with an answer and nothing before it",
+    "echo": "share of episodes that hand the question back",
+}

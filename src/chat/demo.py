@@ -2,8 +2,9 @@
 
     made = run_demo(Path("models/tiny"), Path("models/tiny-trained"), "en", reporter)
 
-Samples and seed are fixed, decoding is greedy, and everything is measured when it runs. Which samples are shown does
-not depend on the policies: of each task the first that lacks something and the first that is complete.
+Samples and seed are fixed, decoding is greedy, and everything is measured when it runs. First comes a sample that is
+chosen for what training changed, and says so. The others do not depend on the policies: of each task the first that
+lacks something and the first that is complete.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ..agents.trajectory import Job
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped
 from ..core.model_files import model_sha256
-from ..eval.metrics import Figure, figures
-from ..pages.render import render_page
+from ..eval.metrics import figures
+from ..pages.render import opened_in, render_page
 from ..runtime.progress import Reporter
 from .policies import open_policy
 from .samples import held_out_samples
@@ -41,7 +42,7 @@ class Side:
     def counts(self) -> dict[str, tuple[int, int]]:
         """Episodes that count for each figure, and of how many."""
         found = figures(self.episodes)
-        return {name: _count(found[name]) for name in COUNTED}
+        return {name: (round((found[name].value or 0.0) * found[name].n), found[name].n) for name in COUNTED}
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,29 @@ class Demo:
     shown: Sequence[int]
     sides: Mapping[str, Side]
     """`base` and `trained`."""
+    chosen: int | None = None
+    """Place of the first sample that the trained policy alone solves by asking."""
 
 
 def run_demo(base: Path, trained: Path, lang: Lang, reporter: Reporter, n: int = SAMPLES) -> Demo:
     for folder in (base, trained):
-        _require_model(folder)
+        if not shipped(folder).is_dir():
+            remedy = "train one with `askgate quickstart`, then `askgate demo --trained checkpoints/rc1/final_model`"
+            raise BadInput("no such folder", where=str(folder), remedy=remedy)
     samples = held_out_samples(n, lang, SEED)
     jobs = [Job(sample, seed=SEED, sample_index=place) for place, sample in enumerate(samples)]
     sides: dict[str, Side] = {}
     for name, folder in (("base", base), ("trained", trained)):
         with reporter.progress(str(folder), len(jobs)) as progress, open_policy(str(folder)) as policy:
             sides[name] = Side(folder, policy.rollout(jobs, MAX_TURNS, progress=progress))
-    return Demo(lang, samples, shown_places(samples), sides)
+    chosen = first_gain(sides["base"].episodes, sides["trained"].episodes)
+    shown = [place for place in shown_places(samples) if place != chosen]
+    return Demo(lang, samples, shown if chosen is None else [chosen, *shown], sides, chosen)
+
+
+def first_gain(base: Sequence[Episode], trained: Sequence[Episode]) -> int | None:
+    pairs = enumerate(zip(base, trained, strict=True))
+    return next((place for place, (old, new) in pairs if new.need_ask_success and not old.success), None)
 
 
 def write_page(demo: Demo, out: Path) -> None:
@@ -76,27 +88,15 @@ def write_page(demo: Demo, out: Path) -> None:
         "demo.html",
         models={name: str(side.model) for name, side in demo.sides.items()},
         pairs=pairs,
+        chosen=demo.chosen is not None,
         counts={name: side.counts() for name, side in demo.sides.items()},
         digests={str(side.model): model_sha256(shipped(side.model)) for side in demo.sides.values()},
     )
     with atomic_write(out) as handle:
-        handle.write(page)
+        handle.write(opened_in(page.decode(), demo.lang).encode())
 
 
 def shown_places(samples: Sequence[Sample]) -> list[int]:
     """Places of the samples to show: for each task, the first incomplete sample and the first complete one."""
     kinds = [(sample.task, sample.needs_clarification) for sample in samples]
     return [kinds.index((task, needs)) for task in TASKS for needs in (True, False) if (task, needs) in kinds]
-
-
-def _require_model(folder: Path) -> None:
-    if not shipped(folder).is_dir():
-        raise BadInput(
-            "no such folder",
-            where=str(folder),
-            remedy="train one with `askgate quickstart`, then `askgate demo --trained checkpoints/rc1/final_model`",
-        )
-
-
-def _count(figure: Figure) -> tuple[int, int]:
-    return (round(figure.value * figure.n) if figure.value is not None else 0), figure.n

@@ -28,9 +28,8 @@ from ..agents.render import Renderer, generation_stop_ids, renderer_for
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
-from ..core.files import read_json, sha256_file, sha256_folder, shipped
-from ..core.model_files import ADAPTER, find_model, may_be_on_hub, model_sha256
-from ..core.paths import FINAL_MODEL
+from ..core.files import sha256_file, sha256_folder, shipped
+from ..core.model_files import find_policy, may_be_on_hub, model_sha256
 from ..scoring.chat_server import ChatServer, Message, Reply
 from ..scoring.providers import address
 
@@ -51,8 +50,12 @@ Finished = Callable[[int, Reply], None]
 class Policy(ABC):
     """A model that can be talked with."""
 
-    fingerprint: str
-    """SHA-256 of its files; name and address of a model behind a server, whose files nobody sees."""
+    reply_tokens: int
+    """Most tokens of a reply by `complete`, without its thought."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """SHA-256 of its files; name and address of a model behind a server, whose files nobody sees."""
 
     def rollout(
         self,
@@ -77,33 +80,37 @@ class Policy(ABC):
         Messages: a system prompt if wanted, then user and assistant (or tool and assistant) by turns.
         """
 
-    @property
-    @abstractmethod
-    def reply_tokens(self) -> int:
-        """Most tokens of a reply by `complete`, without its thought."""
-
 
 @contextmanager
 def open_policy(
-    model: str, temperature: float = 0.0, seed: int = 0, environment: Mapping[str, str] = os.environ
+    model: str,
+    temperature: float = 0.0,
+    seed: int = 0,
+    environment: Mapping[str, str] = os.environ,
+    adapter: Path | None = None,
 ) -> Iterator[Policy]:
-    """The policy that `model` names. At temperature 0 it always says the likeliest token."""
-    if model.startswith(("http://", "https://")):
+    """The policy that `model` names, with the adapters in `adapter` if given. At temperature 0 it always says the
+    likeliest token."""
+    is_server = model.startswith(("http://", "https://"))
+    is_gguf = not is_server and (model.endswith(".gguf") or Path(model).is_file())
+    if adapter is not None and (is_server or is_gguf):
+        raise BadInput(f"{model} takes no adapters", where="--adapter", remedy="name the folder of their base instead")
+    if is_server:
         with closing(_open_server(model, environment)) as server:
             yield ServerPolicy(server, temperature)
-    elif model.endswith(".gguf") or Path(model).is_file():
-        with _open_gguf(Path(model), temperature) as policy:
+    elif is_gguf:
+        with open_gguf_policy(Path(model), temperature) as policy:
             yield policy
     else:
-        yield TorchPolicy(*_find_folders(model), temperature, seed)
+        yield TorchPolicy(*_find_folders(model, adapter), temperature, seed)
 
 
 class Renderers:
     """How a policy reads a dialogue: with its actions (tags or tool calls), or in plain chat."""
 
-    def __init__(self, tokenizer: Any, stop_ids: frozenset[int], functions: Sequence[str]) -> None:
-        self.actions = make_renderer(tokenizer, stop_ids, *action_format(functions))
-        self.plain = renderer_for(tokenizer, stop_ids) if functions else self.actions
+    def __init__(self, tokenizer: Any, stop_ids: frozenset[int], limits: RolloutLimits) -> None:
+        self.actions = make_renderer(tokenizer, stop_ids, limits.actions, limits.tools)
+        self.plain = renderer_for(tokenizer, stop_ids) if limits.actions == "native" else self.actions
 
     def of(self, prompts: Sequence[Sequence[Message]]) -> Renderer:
         """The renderer of prompts that all have a system prompt, which is that of the actions, or all have none."""
@@ -111,26 +118,32 @@ class Renderers:
 
 
 class TorchPolicy(Policy):
-    """A model that `transformers` reads, adapters merged. Many dialogues at a time."""
+    """A model that `transformers` reads, adapters merged. Many dialogues at a time. Without `limits`, by its size."""
 
-    def __init__(self, folder: Path, adapter: Path | None, temperature: float, seed: int) -> None:
+    def __init__(
+        self, folder: Path, adapter: Path | None, temperature: float, seed: int, limits: RolloutLimits | None = None
+    ) -> None:
         import torch
 
         from ..release.gguf_export import load_merged, load_tokenizer
         from ..runtime.device import get_device, get_dtype, prepare_device
 
-        self.fingerprint = model_sha256(folder) + (f"+{sha256_folder(adapter)}" if adapter is not None else "")
+        self._folder, self._adapter = folder, adapter
         self._device = get_device()
         prepare_device(self._device)
         self._model: Any = load_merged(folder, adapter).to(self._device, get_dtype(self._device))
-        has_tokenizer = adapter is not None and (adapter / "tokenizer_config.json").exists()
-        tokenizer = load_tokenizer(adapter if adapter is not None and has_tokenizer else folder)
-        functions, stops = saved_functions(adapter or folder), generation_stop_ids(str(folder))
-        self._renderers = Renderers(tokenizer, stops, functions)
-        self._limits = _limits(self._model.config.max_position_embeddings, temperature, functions)
+        self._limits = limits or _limits(
+            self._model.config.max_position_embeddings, temperature, saved_functions(adapter or folder)
+        )
+        self._renderers = Renderers(load_tokenizer(folder, adapter), generation_stop_ids(str(folder)), self._limits)
         self._reply_limits = _reply_limits(self._limits)
+        self.reply_tokens = self._reply_limits.max_new_tokens
         self._greedy = temperature == 0
         self._generator = torch.Generator(self._device).manual_seed(seed)
+
+    def fingerprint(self) -> str:
+        adapters = f"+{sha256_folder(self._adapter)}" if self._adapter is not None else ""
+        return model_sha256(self._folder) + adapters
 
     def _rollout(
         self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
@@ -166,17 +179,17 @@ class TorchPolicy(Policy):
             finished=lambda place, text: finished(place, _split_thought(text)),
         )
 
-    @property
-    def reply_tokens(self) -> int:
-        return self._reply_limits.max_new_tokens
-
 
 class GgufPolicy(Policy):
     """A GGUF file in llama.cpp, one dialogue at a time."""
 
     def __init__(self, llama: Any, renderers: Renderers, limits: RolloutLimits, greedy: bool) -> None:
-        self.fingerprint = sha256_file(llama.path)
         self._llama, self._renderers, self._limits, self._greedy = llama, renderers, limits, greedy
+        self._reply_limits = _reply_limits(limits)
+        self.reply_tokens = self._reply_limits.max_new_tokens
+
+    def fingerprint(self) -> str:
+        return sha256_file(self._llama.path)
 
     def _rollout(
         self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
@@ -193,20 +206,20 @@ class GgufPolicy(Policy):
         renderer = self._renderers.of(prompts)
         for place, messages in enumerate(prompts):
             tokens = _tokens(renderer, messages)
-            text = complete_llamacpp(self._llama, renderer, tokens, _reply_limits(self._limits), self._greedy)
+            text = complete_llamacpp(self._llama, renderer, tokens, self._reply_limits, self._greedy)
             finished(place, _split_thought(text))
-
-    @property
-    def reply_tokens(self) -> int:
-        return _reply_limits(self._limits).max_new_tokens
 
 
 class ServerPolicy(Policy):
     """A model behind a server, which applies its own chat template. The server decides which tokens stop a turn."""
 
+    reply_tokens = SERVER_TURN_TOKENS
+
     def __init__(self, server: ChatServer, temperature: float) -> None:
-        self.fingerprint = f"{server.model} at {address(server.url)}"
         self._server, self._temperature = server, temperature
+
+    def fingerprint(self) -> str:
+        return f"{self._server.model} at {address(self._server.url)}"
 
     def _rollout(
         self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
@@ -249,10 +262,6 @@ class ServerPolicy(Policy):
         plain = [{**one, "role": "user" if one["role"] == "tool" else one["role"]} for one in messages]
         return self._server.complete(plain, self._temperature, SERVER_TURN_TOKENS)
 
-    @property
-    def reply_tokens(self) -> int:
-        return SERVER_TURN_TOKENS
-
 
 def _open_server(url: str, environment: Mapping[str, str]) -> ChatServer:
     """The server, and its model: $POLICY_MODEL, or the only one that it offers."""
@@ -271,41 +280,28 @@ def _open_server(url: str, environment: Mapping[str, str]) -> ChatServer:
 
 
 @contextmanager
-def _open_gguf(path: Path, temperature: float) -> Iterator[GgufPolicy]:
-    from gguf import GGUFReader
-
+def open_gguf_policy(path: Path, temperature: float, limits: RolloutLimits | None = None) -> Iterator[GgufPolicy]:
+    """The policy in a GGUF file. Without `limits`, by the size of its context."""
     from ..release.gguf_export import FUNCTIONS
-    from ..release.gguf_tokenizer import read_tokenizer
+    from ..release.gguf_tokenizer import open_reader, read_tokenizer
     from ..release.llamacpp import open_gguf, require_gguf
 
     require_gguf(path)
-    try:
-        reader = GGUFReader(path)
-    except (ValueError, IndexError, UnicodeDecodeError) as error:
-        raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
-    architecture = str(reader.fields["general.architecture"].contents())
-    functions = reader.fields[FUNCTIONS].contents() if FUNCTIONS in reader.fields else []
-    limits = _limits(int(reader.fields[f"{architecture}.context_length"].contents()), temperature, functions)
-    renderers = Renderers(read_tokenizer(reader), frozenset(), functions)
+    reader = open_reader(path)
+    if limits is None:
+        architecture = str(reader.fields["general.architecture"].contents())
+        functions = reader.fields[FUNCTIONS].contents() if FUNCTIONS in reader.fields else []
+        limits = _limits(int(reader.fields[f"{architecture}.context_length"].contents()), temperature, functions)
+    renderers = Renderers(read_tokenizer(reader), frozenset(), limits)
     with open_gguf(path, limits.max_tokens) as llama:
         yield GgufPolicy(llama, renderers, limits, greedy=temperature == 0)
 
 
-def _find_folders(model: str) -> tuple[Path, Path | None]:
-    """Folder of the model, and of the adapters if `model` names a folder of adapters."""
+def _find_folders(model: str, adapter: Path | None) -> tuple[Path, Path | None]:
     folder = shipped(Path(model))
-    if not folder.is_dir():
-        if not may_be_on_hub(folder):
-            raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
-        return find_model(model), None
-    if (folder / ADAPTER).exists():
-        base = read_json(folder / ADAPTER, "name a folder that PEFT has saved").get("base_model_name_or_path")
-        return find_model(str(base)), folder
-    if not (folder / "config.json").exists():
-        final = sorted(folder.glob(f"**/{FINAL_MODEL}/config.json"))
-        remedy = f"name {final[0].parent}" if final else f"name {KINDS}"
-        raise BadInput("has no model (config.json)", where=model, remedy=remedy)
-    return folder, None
+    if not folder.is_dir() and not may_be_on_hub(folder):
+        raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
+    return find_policy(model, adapter)
 
 
 def _limits(positions: int, temperature: float, functions: Sequence[str]) -> RolloutLimits:

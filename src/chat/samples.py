@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
 from askgate_env.tokenize import CJK
 from askgate_env.types import Article, Lang, Provenance, Sample
 
-from ..core.defaults import MIX, TEMPLATES
 from ..core.errors import BadInput
 from ..core.files import explain_read_errors
 from ..core.jsonl import read_records
-from ..data.pool.build import build_pool
-from ..data.pool.plan import BuildPlan
+from ..data.pool.build import builtin_samples
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
@@ -60,11 +57,8 @@ def read_articles(path: Path) -> tuple[Article, ...]:
         try:
             pages = [Page(path.stem, raw.decode())]
         except UnicodeDecodeError:
-            what, remedy = (
-                "is not text in UTF-8",
-                'name a text file, or a .jsonl with {"title": ..., "text": ...} a line',
-            )
-            raise BadInput(what, where=str(path), remedy=remedy) from None
+            remedy = 'name a text file, or a .jsonl with {"title": ..., "text": ...} a line'
+            raise BadInput("is not text in UTF-8", where=str(path), remedy=remedy) from None
     return tuple(Article(page.title, sentences(page.text) or ("",)) for page in pages)
 
 
@@ -76,12 +70,6 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _SENTENCE.split(text) if part.strip())
 
 
-def held_out_samples(n: int, lang: Lang, seed: int, clarify_rate: float = 0.5) -> list[Sample]:
-    """Samples of the built-in worlds that no training pool contains."""
-    plan = BuildPlan(
-        n=n, mix=MIX, seed=seed, langs=(lang,), templates_dir=TEMPLATES, clarify_rate=clarify_rate, split="shadow"
-    )
-    with TemporaryDirectory() as folder:
-        pool = Path(folder) / "pool.jsonl"
-        build_pool(plan, pool)
-        return list(read_records(pool, Sample))
+def held_out_samples(n: int, lang: Lang, seed: int) -> list[Sample]:
+    """Samples of the built-in worlds that no training pool contains; half of them lack something."""
+    return builtin_samples(n, seed, langs=(lang,), clarify_rate=0.5, split="shadow")

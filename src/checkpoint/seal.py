@@ -6,7 +6,8 @@ after everything else is on disk, so a folder that has it was finished; later ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,15 @@ class Seal(Record, frozen=True):
 
 class Damaged(Exception):
     """The folder is not as it was sealed. The message begins with the file name."""
+
+
+@contextmanager
+def explain_damage(folder: Path, remedy: str) -> Iterator[None]:
+    """Turns `Damaged` inside the block into a BadInput that names the folder."""
+    try:
+        yield
+    except Damaged as error:
+        raise BadInput(str(error), where=str(folder), remedy=remedy) from None
 
 
 def seal(folder: Path, step: int, marks: Mapping[str, Any]) -> Seal:
@@ -100,10 +110,8 @@ def verify(folder: Path) -> Seal:
 
 def copy_sealed(source: Path, target: Path) -> None:
     """Copies the files of a sealed folder into an empty one, which the caller seals."""
-    try:
+    with explain_damage(source, "check the disk; this checkpoint was not copied"):
         files = verify(source).files
-    except Damaged as error:
-        raise BadInput(str(error), where=str(source), remedy="check the disk; this checkpoint was not copied") from None
     for name in files:
         missing = (parent for parent in reversed((target / name).parents) if not parent.is_dir())
         for folder in missing:

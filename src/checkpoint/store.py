@@ -33,7 +33,7 @@ from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
 from ..runtime.disk import explain_disk_errors, remove_tree
 from ..runtime.lock import lock_folder
-from .seal import MANIFEST, Damaged, FileEntry, Seal, copy_sealed, read_seal, seal, verify
+from .seal import MANIFEST, Damaged, FileEntry, Seal, copy_sealed, explain_damage, read_seal, seal, verify
 
 LATEST = "latest"
 BEST = "best"
@@ -284,10 +284,8 @@ class CheckpointStore:
 
     def marks(self, step: int) -> dict[str, Any]:
         """The marks that a checkpoint was saved with."""
-        try:
+        with explain_damage(self._path(step), _RESUME_OR_MOVE):
             return read_seal(self._path(step)).marks
-        except Damaged as error:
-            raise BadInput(str(error), where=str(self._path(step)), remedy=_RESUME_OR_MOVE) from None
 
     def latest_good(self, before: int) -> Checkpoint | None:
         """The checkpoint to roll back to: the newest whole one below that step that is not known to breach."""

@@ -19,16 +19,19 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 import yaml
 from typer.core import TyperGroup
 
+from askgate_env.types import LANGS
+
 from .. import __version__
+from ..core.defaults import SourceName
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors
-from ..runtime.language import terminal_language
+from ..runtime.language import VARIABLE, language_of, terminal_language
 from ..runtime.secrets import masker
 from . import chat, data, doctor, loop, release, reward, runs, scoring, show, train
 
@@ -53,6 +56,7 @@ GROUPS = {
         "askgate build-rollout-pool --source messages --data-dir my_chats --n 500 --out data/rollouts/mine.jsonl",
         [
             data.build_rollout_pool,
+            data.samples,
             data.validate_pool,
             data.diversity_report,
             data.difficulty_metrics,
@@ -73,7 +77,7 @@ GROUPS = {
         [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
     ),
     "Train": Group(
-        "train a policy, without gates or behind them",
+        "train a policy, without gates or with a ticket",
         "askgate train --model Qwen/Qwen3-4B --data my.jsonl",
         [train.train, train.sft, train.ppo_runner, runs.runs, release.export_gguf],
     ),
@@ -83,12 +87,12 @@ GROUPS = {
         [release.eval_model, loop.kpi],
     ),
     "Gate": Group(
-        "decide from evidence whether a run may train",
+        "decide from evidence whether training may start",
         "askgate round 1 --profile quickstart",
         [train.run_round, train.verify],
     ),
     "Owner": Group(
-        "run at full size, report, sign off and release",
+        "run at full size, report, sign off, release",
         "askgate report && askgate package --key key.pem",
         [
             loop.rc1,
@@ -111,11 +115,24 @@ ALIASES = {"evaluate": release.eval_model}
 
 
 def hyphens(name: str) -> str:
-    """The spelling of a verb or flag that the help shows. `--max_turns` is accepted for `--max-turns`."""
+    """A verb or flag as the help shows it. `--max_turns` is accepted for `--max-turns`."""
     return name.replace("_", "-")
 
 
-SPELLINGS = {"token_normalize_func": hyphens}
+VALUES: dict[str, str] = {hyphens(name): name for name in (*get_args(SourceName), *get_args(release.GgufType))}
+"""Values of flags by their spelling with hyphens."""
+
+
+def spelling(token: str) -> str:
+    """The spelling of a token in help and messages: hyphens in verbs and flags, a value of a flag as it is defined.
+
+    >>> spelling("max_turns"), spelling("abg-coqa"), spelling("q4_k_m")
+    ('max-turns', 'abg_coqa', 'q4_k_m')
+    """
+    return VALUES.get(hyphens(token), hyphens(token))
+
+
+SPELLINGS = {"token_normalize_func": spelling}
 
 
 class VerbGroup(TyperGroup):
@@ -170,10 +187,11 @@ def common(
 ) -> None:
     """Train a language model that asks a clarifying question only when it must.
 
-    New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; verbs
-    and flags may be written with - or _.
+    New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; -
+    and _ are interchangeable in their names.
 
-    Exit codes: 0 passed; 1 a gate failed; 2 bad input, or scores or evidence that are not genuine; 130 interrupted.
+    Exit codes: 0 passed; 1 a gate failed, a stage is not done, or training was stopped; 2 bad input or environment, or
+    scores or evidence that are not genuine; 130 stopped with Ctrl-C.
     """
 
 
@@ -197,10 +215,9 @@ def in_chinese(command: Any, path: str = "askgate") -> Any:
 
     command.get_help_option = help_option
     for one in command.params:
-        if name := next((opt for opt in (*one.opts, one.name) if opt in texts["flags"]), None):
-            one.help = texts["flags"].get(f"{path} {name}", texts["flags"][name])
-        elif own := next((opt for opt in one.opts if f"{path} {opt}" in texts["flags"]), None):
-            one.help = texts["flags"][f"{path} {own}"]
+        names = [f"{path} {name}" for name in (*one.opts, one.name)] + [*one.opts, one.name]
+        one.help = next((texts["flags"][name] for name in names if name in texts["flags"]), one.help)
+        one.show_default = texts["defaults"].get(one.show_default, one.show_default)
     for name, verb in getattr(command, "commands", {}).items():
         in_chinese(verb, name if path == "askgate" else f"{path} {name}")
     return command
@@ -218,11 +235,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show Chinese must not crash on a remedy in Chinese.
             stream.reconfigure(errors="replace")
+    if (language := language_of(os.environ.get(VARIABLE, ""))) in LANGS:
+        os.environ[VARIABLE] = language  # typer takes `zh` for --lang, and not `zh_CN`
     try:
         with explain_disk_errors(Path(), "run the command again; no file is left half-written", only_full=True):
             command(terminal_language())(arguments, prog_name="askgate")
     except BadInput as error:
-        show.complain(f"askgate: {error}")
+        show.complain(show.explain(error))
         sys.exit(error.exit_code)
     except SystemExit as left:
         # The reader of our output is gone. Libraries exit with 1 then, which would be a verdict.

@@ -48,18 +48,23 @@ def chat(
         bool, Option("--simulate", help="Draw a task and let the user simulator play the user.")
     ] = False,
     pool: Annotated[
-        Path | None, Option(help="Pool to draw tasks from, with --simulate. Default: held-out generated worlds.")
+        Path | None, Option(help="With --simulate: pool to draw tasks from. Default: generated held-out tasks.")
     ] = None,
     articles: Annotated[
         Path | None, Option(help="Articles for the wiki tool: a .jsonl with title and text, or a text file.")
     ] = None,
-    lang: options.OneLang = "en",
-    temperature: Annotated[float, Option(min=0, max=2, help="0 takes the likeliest token.")] = 0.0,
+    adapter: Annotated[
+        Path | None, Option(help="Folder of LoRA adapters for MODEL. Only for adapters that do not name their base.")
+    ] = None,
+    *,
+    lang: options.OneLang,
+    temperature: Annotated[float, Option(min=0, max=2, help="Sampling temperature; 0 decodes greedily.")] = 0.0,
     seed: Annotated[int, Option(min=0, help="Random seed of drawn tasks and of sampling.")] = SEED,
 ) -> None:
     """Talk with a policy in the terminal.
 
-    You type the task and answer its questions, or the simulator does. Ctrl-D ends it.
+    You type a task and answer the policy's questions. With --simulate, the user simulator does both. Ctrl-D ends the
+    chat.
     """
     if pool is not None and not simulate:
         raise BadInput("the tasks of a pool are for the simulator", where="--pool", remedy="add --simulate")
@@ -73,7 +78,7 @@ def chat(
     samples = _draw(pool, lang, seed) if simulate else None
     printer = DialoguePrinter(lang, you=not simulate)
     try:
-        with open_policy(model, temperature, seed) as policy:
+        with open_policy(model, temperature, seed, adapter=adapter) as policy:
             if samples is not None:
                 _simulate(policy, samples, pool, printer)
             else:
@@ -93,12 +98,13 @@ def chat(
 def demo(
     trained: Annotated[Path, Option(help="Folder of the trained policy.")] = Path("models/tiny-trained"),
     base: Annotated[Path, Option(help="Folder of the policy before training.")] = Path("models/tiny"),
-    lang: options.OneLang = "en",
+    *,
+    lang: options.OneLang,
     out: Annotated[Path, Option(help="Page to write.")] = REPORTS / "demo.html",
 ) -> None:
     """Show base and trained policy side by side on built-in samples.
 
-    Takes less than a minute and trains nothing. Counts are measured while it runs.
+    Takes less than a minute and trains nothing. All numbers shown are measured during the demo.
     """
     from ..chat.demo import run_demo, write_page
     from .dialogue import DialoguePrinter
@@ -126,7 +132,8 @@ def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:
     place = made.shown[number]
     sample = made.samples[place]
     missing = printer.label("demo", "lacking" if sample.hidden else "complete")
-    printer.headline(f"{number + 1}/{len(made.shown)} {sample.task}: {missing}")
+    chosen = f" ({printer.label('demo', 'chosen')})" if place == made.chosen else ""
+    printer.headline(f"{number + 1}/{len(made.shown)} {sample.task}: {missing}{chosen}")
     printer.turn(Turn("user", "say", sample.prompt))
     printer.rows(sample_rows(sample, made.lang))
     sides: dict[str, list[Row]] = {}

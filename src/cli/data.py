@@ -1,8 +1,10 @@
 """Verbs that make, check and export data: build_rollout_pool, diversity_report, validate_pool, difficulty_metrics,
-difficulty_bucketize, validate_difficulty, make_min_data, export."""
+difficulty_bucketize, validate_difficulty, samples, make_min_data, export."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +14,10 @@ from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
 from . import options, parse, show
 
 if TYPE_CHECKING:
+    from ..core.check import Report
     from ..data.export import ExportFacts
+    from ..data.pool.plan import BuildPlan
+    from ..data.pool.source import RowCounts
 
 DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", "zipf_slope")
 
@@ -23,17 +28,10 @@ def build_rollout_pool(
     ] = options.POOL,
     n: Annotated[int, Option(min=1, help="Number of samples.")] = 30_000,
     mix: options.Mix = options.MIX,
-    max_turns: Annotated[
-        int, Option("--max-turns", min=MIN_TURNS, help="Maximum number of assistant turns in a sample.")
-    ] = 6,
+    max_turns: Annotated[int, Option(min=MIN_TURNS, help="Maximum number of assistant turns in a sample.")] = 6,
     clarify_rate: Annotated[
         float,
-        Option(
-            "--clarify-rate",
-            min=0,
-            max=1,
-            help="Share of samples that lack information and need a clarifying question, 0 to 1.",
-        ),
+        Option(min=0, max=1, help="Share of samples that lack information and need a clarifying question, 0 to 1."),
     ] = 0.30,
     tools: Annotated[str, Option(help="Tools that demonstrations may call, comma-separated.")] = options.TOOLS,
     templates_dir: options.TemplatesDir = options.TEMPLATES,
@@ -41,30 +39,24 @@ def build_rollout_pool(
     data_dir: options.DataDir = None,
     reuse: Annotated[
         int,
-        Option(min=1, help="Maximum number of samples from one record, reworded, where records are too few."),
+        Option(min=1, help="Maximum number of samples made from one record of a dataset that has too few records."),
     ] = 1,
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",
-    tool_hops: Annotated[
-        int, Option("--tool-hops", min=MIN_STEPS, max=MAX_STEPS, help="Number of tool calls in a hard sample.")
-    ] = 4,
+    tool_hops: Annotated[int, Option(min=MIN_STEPS, max=MAX_STEPS, help="Number of tool calls in a hard sample.")] = 4,
     ops_numeric: Annotated[
-        int,
-        Option("--ops-numeric", min=MIN_STEPS, max=MAX_STEPS, help="Number of arithmetic operations in a hard sample."),
+        int, Option(min=MIN_STEPS, max=MAX_STEPS, help="Number of arithmetic operations in a hard sample.")
     ] = 4,
     paraphrase: Annotated[
         float,
-        Option(
-            min=0, max=1, help="How much questions are reworded: 0 stays closest to the source, 1 is farthest from it."
-        ),
+        Option(min=0, max=1, help="How far a question's wording is from its supporting text: 0 closest, 1 farthest."),
     ] = 0.5,
     cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
-    """Build a pool of samples. Takes problems from a source and words them with a template pack."""
+    """Build a pool of samples: generated problems, datasets or your own dialogues."""
     from ..data.pool.build import build_pool
     from ..data.pool.plan import BuildPlan
-    from ..data.readers.messages import skipped_rows
     from ..runtime.workers import open_workers
 
     plan = BuildPlan(
@@ -84,16 +76,48 @@ def build_rollout_pool(
         reuse=reuse,
         split="train",
     )
-    with open_workers(cluster) as workers, show.Terminal().progress("building", n) as progress:
+    with (
+        naming_skipped_rows(plan),
+        open_workers(cluster) as workers,
+        show.Terminal().progress("building", n) as progress,
+    ):
         meta = build_pool(plan, out, progress, workers)
-    skipped = skipped_rows(data_dir) if source == "messages" and data_dir else []
-    if source == "dir" and data_dir and meta.left_aside.get("gsm8k"):
-        from ..data.readers.official_files import load
-
-        skipped = list(load(data_dir, "gsm8k").skipped)
+    skipped, counts = own_rows(plan)
+    options.say_tasks(source, meta.mix, mix)
     for task, count in meta.reused.items():
         show.complain(f"{task}: {count:,} samples use a record that another sample uses too")
-    show.made([out], as_json, left_aside=meta.left_aside, fewer_ambiguous=meta.fewer_ambiguous, skipped_rows=skipped)
+    show.made(
+        [out],
+        as_json,
+        left_aside=meta.left_aside,
+        fewer_ambiguous=meta.fewer_ambiguous,
+        skipped_rows=skipped,
+        row_counts=counts,
+    )
+
+
+def own_rows(plan: BuildPlan) -> tuple[list[str], RowCounts | None]:
+    """Rows of the user's own files that were skipped and, of dialogues, what becomes of the others."""
+    from ..data.readers.natural import NaturalSource
+    from ..data.readers.official_files import skipped_rows
+
+    if plan.source == "dir" and "gsm8k" not in plan.mix:
+        return [], None
+    counts = NaturalSource(plan.source, plan.data_dir).row_counts() if plan.source == "messages" else None
+    return skipped_rows(plan.source, plan.data_dir), counts
+
+
+@contextmanager
+def naming_skipped_rows(plan: BuildPlan) -> Iterator[None]:
+    """Names the skipped rows of the user's own files if too few are left for a command."""
+    from ..data.pool.source import TooFewRecords
+
+    try:
+        yield
+    except TooFewRecords:
+        for row in own_rows(plan)[0][: show.ROWS_SHOWN]:
+            show.complain(show.in_chinese(row))
+        raise
 
 
 def diversity_report(
@@ -119,7 +143,9 @@ def validate_pool(
     *,
     min_distinct2: Annotated[
         float,
-        options.threshold("pool.min_distinct2", "Minimum distinct-2: share of different 2-grams per 5,000 tokens."),
+        options.threshold(
+            "pool.min_distinct2", "Minimum share of 2-grams that are distinct, measured over 5,000 tokens."
+        ),
     ],
     kl3_min: Annotated[
         float,
@@ -132,9 +158,7 @@ def validate_pool(
     ],
     max_len: Annotated[int, options.threshold("pool.max_len", "Maximum number of tokens in a sample.")],
     min_len: Annotated[int, options.threshold("pool.min_len", "Minimum number of tokens in a sample.")],
-    leak_check: Annotated[Path, Option("--leak-check", help="Shadow set whose samples must not be in the pool.")] = (
-        options.SHADOW
-    ),
+    leak_check: Annotated[Path, Option(help="Shadow set whose samples must not be in the pool.")] = options.SHADOW,
     leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", "Tokens per n-gram in the leak check.", min=1)],
     leak_sim: Annotated[
         float, options.threshold("pool.leak_sim", "Minimum similarity that counts as a leak, 0 to 1.", min=0, max=1)
@@ -144,7 +168,7 @@ def validate_pool(
         float,
         options.threshold(
             "pool.max_shortcut_auc",
-            "Maximum AUC of a bag-of-words classifier that predicts which samples need a clarifying question.",
+            "Maximum AUC (lower 95% bound) of classifiers that predict which samples need a clarifying question.",
             min=0,
             max=1,
         ),
@@ -176,7 +200,16 @@ def validate_pool(
             out=out,
             workers=workers,
         )
-    show.finish(report, as_json, out)
+    show.finish(report, as_json, out, _print_exempt)
+
+
+def _print_exempt(report: Report) -> None:
+    """Names the checks that do not apply to the source of a pool, one line for each reason."""
+    from ..data.quality.validate_pool import in_chinese
+
+    for reason in dict.fromkeys(report.figures["exempt"].values()):
+        names = [name for name, its in report.figures["exempt"].items() if its == reason]
+        show.say(f"exempt: {', '.join(names)}: {reason}", f"豁免：{'、'.join(names)}：{in_chinese(reason)}")
 
 
 def difficulty_metrics(
@@ -187,8 +220,8 @@ def difficulty_metrics(
 ) -> None:
     """Measure the difficulty of every sample.
 
-    Counts tokens, turns, tool calls, operations and entities, and measures clue overlap: how much of the supporting
-    text the question repeats, 0 to 1.
+    Counts tokens, turns, tool calls, operations and entities, and measures clue overlap: the similarity of the
+    question and its supporting text, 0 to 1.
     """
     from ..data.difficulty.metrics import difficulty_metrics as measure
     from ..runtime.workers import open_workers
@@ -201,7 +234,9 @@ def difficulty_metrics(
 def difficulty_bucketize(
     metrics: options.Metrics = options.METRICS,
     target: Annotated[str, Option(help="Share of each difficulty, the same for every task.")] = options.TARGET,
-    by_task: options.ByTask = options.BY_TASK,
+    by_task: Annotated[
+        str, Option(help="Comma-separated tasks of the pool, all of them; each is balanced separately.")
+    ] = options.BY_TASK,
     out: Annotated[Path, Option(help="Balanced pool to write.")] = options.BALANCED,
     as_json: options.Json = False,
 ) -> None:
@@ -221,10 +256,12 @@ def validate_difficulty(
     balanced: Annotated[Path, Option(help="Pool written by difficulty-bucketize.")] = options.BALANCED,
     *,
     min_hard_pct: Annotated[
-        float, options.threshold("difficulty.min_hard_pct", "Minimum share of hard samples per task, 0 to 1.")
+        float,
+        options.threshold("difficulty.min_hard_pct", "Minimum share of hard samples per task, 0 to 1 (not percent)."),
     ],
     max_easy_pct: Annotated[
-        float, options.threshold("difficulty.max_easy_pct", "Maximum share of easy samples per task, 0 to 1.")
+        float,
+        options.threshold("difficulty.max_easy_pct", "Maximum share of easy samples per task, 0 to 1 (not percent)."),
     ],
     len_max: Annotated[int, options.threshold("difficulty.len_max", "Maximum number of tokens in a sample.")],
     turns_max: Annotated[int, options.threshold("difficulty.turns_max", "Maximum number of turns in a sample.")],
@@ -232,10 +269,18 @@ def validate_difficulty(
         int, options.threshold("difficulty.tool_hops_max", "Maximum number of tool calls in a sample.")
     ],
     clue_overlap_max_easy: Annotated[
-        float, options.threshold("difficulty.clue_overlap_max_easy", "Maximum median clue overlap of easy samples.")
+        float,
+        options.threshold(
+            "difficulty.clue_overlap_max_easy",
+            "Maximum median clue overlap of easy samples; a fixed minimum keeps it above that of hard ones.",
+        ),
     ],
     clue_overlap_min_hard: Annotated[
-        float, options.threshold("difficulty.clue_overlap_min_hard", "Minimum median clue overlap of hard samples.")
+        float,
+        options.threshold(
+            "difficulty.clue_overlap_min_hard",
+            "Minimum median clue overlap of hard samples; a fixed maximum keeps it below that of easy ones.",
+        ),
     ],
     out: options.ReportFile = Path("reports/rc1/difficulty_report.json"),
     cluster: options.Cluster = "",
@@ -243,8 +288,8 @@ def validate_difficulty(
 ) -> None:
     """Check the balanced pool.
 
-    Compares difficulty shares, sizes and clue overlap (how much of the supporting text the question repeats) with their
-    limits. Writes a page with charts beside the report.
+    Compares difficulty shares, sizes and clue overlap (similarity of question and supporting text) with their limits.
+    Writes a page with charts beside the report.
     """
     from hashlib import sha256
 
@@ -269,8 +314,31 @@ def validate_difficulty(
     show.finish(report, as_json, out)
 
 
+def samples(
+    pool: options.Pool = options.POOL,
+    n: Annotated[int, Option(min=1, help="Number of samples.")] = 3,
+    need_ask: Annotated[bool, Option("--need-ask", help="Only samples that need a clarifying question.")] = False,
+) -> None:
+    """Print samples of a pool: task, demonstration, gold answer and what is missing."""
+    from itertools import islice
+
+    from askgate_env.types import Sample
+
+    from ..core.jsonl import read_records
+    from ..runtime.language import terminal_language
+    from .dialogue import DialoguePrinter, sample_rows, turn_rows
+
+    printer = DialoguePrinter(lang := terminal_language())
+    chosen = list(islice((one for one in read_records(pool, Sample) if one.hidden is not None or not need_ask), n))
+    if not chosen:
+        show.complain(f"{pool}: no sample needs a clarifying question", f"{pool}：没有需要提问的样本")
+    for one in chosen:
+        printer.headline(f"{one.id} · {one.task}")
+        printer.rows([row for turn in one.dialogue for row in turn_rows(turn, lang)] + sample_rows(one, lang))
+
+
 def make_min_data(as_json: options.Json = False) -> None:
-    """Make minimal training and evaluation data. Writes data/train_min.jsonl and data/eval_min.jsonl."""
+    """Make the small data sets of configs/train_local.yaml. Writes data/train_min.jsonl and data/eval_min.jsonl."""
     from ..data.pool.build import make_minimal
 
     show.made(make_minimal(Path("data")), as_json)
@@ -290,15 +358,17 @@ def export(
     episodes: Annotated[
         Path | None,
         Option(
-            help="Recorded episodes on this pool, a file or a folder such as logs/episodes. Default: demonstrations."
+            help="Recorded episodes on this pool, a file or a folder such as logs/episodes. Required for dpo; else the "
+            "default is the demonstrations."
         ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Export a pool or recorded episodes for other trainers.
 
-    With --episodes, SFT rows are the successful episodes. A DPO pair is the first turn in which the best successful
-    episode of a sample and its worst episode differ. If no episode succeeded, the demonstration is the chosen one.
+    SFT rows (messages, sharegpt) are the demonstrations, or with --episodes the successful episodes. A DPO pair is
+    taken from the best and the worst episode of a sample, at the first turn where they differ. If no episode succeeded,
+    the demonstration is the chosen side.
     """
     from ..data.export import export as write_rows
     from ..data.export import facts_path

@@ -16,6 +16,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from askgate_env.dimensions import NOTHING
 from askgate_env.types import Episode, Lang, Sample, Turn
 
 from ..pages.render import LABELS, asking
@@ -163,6 +164,8 @@ def turn_rows(turn: Turn, lang: Lang, you: bool = False) -> list[Row]:
         rows.append((pick(speaker, lang), Text(printable(turn.thought), "dim italic")))
     text = Text(printable(turn.text))
     if turn.by == "tool":
+        if lang == "zh" and turn.text == NOTHING:
+            text = Text(pick(CHAT["nothing_found"], lang))
         text.stylize("dim")
     elif turn.by == "assistant":
         act = CHAT["no_action"] if turn.act == "say" else LABELS["acts"][turn.act]

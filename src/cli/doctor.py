@@ -19,6 +19,7 @@ from . import options, show
 LEAST_PYTHON, LEAST_DISK_GB, LEAST_MEMORY_GB = (3, 11), 5.0, 4.0
 GB = 2**30
 LIBRARIES = ("torch", "transformers", "peft", "xllamacpp")
+INSTALL = "pip install 'askgate[train]'"
 EXTRAS = {"bitsandbytes": ("QLoRA", "gpu"), "trl": ("engine trl_ppo", "trl"), "datasets": ("--source hf", "hf")}
 
 WHAT_ZH = {"memory": "内存", "disk": "磁盘", "judge": "评委"}
@@ -37,7 +38,7 @@ class Finding(Struct, frozen=True):
 def doctor(as_json: options.Json = False) -> None:
     """Check this machine: Python, libraries, GPU, memory, disk, judge.
 
-    Says what is missing and what to type. The exit code is 1 if something is missing that a run needs.
+    Says what is missing and what to type. The exit code is 2 if something is missing that a run needs.
     """
     found = [*_libraries(), *_device(), _disk(), _judge()]
     if as_json:
@@ -52,9 +53,18 @@ def doctor(as_json: options.Json = False) -> None:
         done = both(
             "-> ready: askgate demo, then askgate quickstart", "-> 已就绪：先 askgate demo，再 askgate quickstart"
         )
+        own = (
+            both("-> your own model and data:", "-> 用自己的模型与数据：")
+            + " askgate train --model MODEL --data my.jsonl"
+        )
+        if not _version("torch"):
+            done = both("-> ready for data, gates, scoring and the board", "-> 数据、闸门、评分与看板已可用")
+            own = both("-> to train:", "-> 要训练：") + f" {INSTALL}"
         show.say(done if ready else both("-> first do what is marked MISSING", "-> 请先处理标为“缺失”的各项"))
+        if ready:
+            show.say(own)
     if not all(one.ok for one in found):
-        raise typer.Exit(1)
+        raise typer.Exit(2)
 
 
 def _libraries() -> list[Finding]:
@@ -66,10 +76,14 @@ def _libraries() -> list[Finding]:
         Finding("AskGate", __version__),
         Finding("Python", platform.python_version(), known, "" if known else f"install Python {wanted} or later"),
     ]
+    core_only = not any(map(_version, LIBRARIES))
     for name in LIBRARIES:
         has = _version(name)
-        typed = "" if has else "pip install 'askgate[train]'"
-        found.append(Finding(name, has or both("not installed", "未安装"), bool(has), typed))
+        if core_only:
+            missing = both("not installed (only for training)", "未安装（仅训练需要）")
+            found.append(Finding(name, missing, type_this=INSTALL))
+        else:
+            found.append(Finding(name, has or both("not installed", "未安装"), bool(has), "" if has else INSTALL))
     for name, (purpose, extra) in EXTRAS.items():
         has = _version(name)
         typed = both(f"only for {purpose}:", f"仅用于 {purpose}：") + f" pip install 'askgate[{extra}]'"

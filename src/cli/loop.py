@@ -13,7 +13,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from ..core.errors import BadInput
-from ..core.paths import certified_id
+from ..core.paths import FINAL_MODEL, LOCAL_CHECKPOINTS, certified_id, has_gated_run
 from ..runtime.language import in_language as both
 from . import options, parse, show
 from .stage_table import stage_view
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..loop.kpi import Kpi
     from ..loop.lights import Light
     from ..loop.profile_loop import ProfileLoop
-    from ..training.forecast import Forecast
 
 INTERRUPTED = 130
 COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "grey": "dim"}
@@ -70,13 +69,14 @@ def rc1(
 def _print_plan(loop: ProfileLoop) -> None:
     """Prints what the run needs, and refuses it like the run itself if it cannot fit this machine."""
     from ..training.forecast import judge_calls, priced
+    from ..training.preflight import plan
 
     refused: BadInput | None = None
     rows = [(name, priced(calls, os.environ, loop.profile)) for name, calls in judge_calls(loop.profile).items()]
     show.print_table(("judge", "dialogues by stage"), rows, text=("dialogues by stage",))
     for path in filter(None, (loop.profile.paths.trial, loop.profile.paths.config)):
         try:
-            found = _plan(path)
+            found = plan(path)
         except BadInput as error:
             refused = error
             continue
@@ -84,15 +84,6 @@ def _print_plan(loop: ProfileLoop) -> None:
         show.print_table(("", str(path)), found.rows(priced(found.judged, os.environ, loop.profile)), text=(str(path),))
     if refused:
         raise refused
-
-
-def _plan(path: Path) -> Forecast:
-    from ..config.loader import load_train_config, naming_keys
-    from ..training import preflight
-
-    config = load_train_config(path)
-    with naming_keys(path, config):
-        return preflight.plan(config)
 
 
 def _run(loop: ProfileLoop, until: str = "") -> int:
@@ -106,11 +97,13 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     try:
         if loop.profile.name == "rc1" and loop.will_train(until):
             loop.require_live(os.environ)
-            _plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
+            from ..training.preflight import plan
+
+            plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
         results = loop.run(os.environ, stage_view(loop.command), until)
     except KeyboardInterrupt:
         english = f"interrupted; type `{loop.command}` to resume: finished stages are not repeated"
-        show.complain(both(english, f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做"))
+        show.complain(english, f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做")
         return INTERRUPTED
     evaluation = newest_evaluation()
     try:
@@ -127,7 +120,7 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
         show.complain(f"the reports are not complete: {error}")
     found = loop.lights()
     green = sum(light.colour == "green" for light in found)
-    show.say(both(f"{green} of {len(found)} lights are green", f"{len(found)} 盏灯中 {green} 盏为绿灯"))
+    show.say(f"{green} of {len(found)} lights are green", f"{len(found)} 盏灯中 {green} 盏为绿灯")
     _print_lights([light for light in found if light.colour != "green"], loop)
     return worst(results)
 
@@ -165,9 +158,10 @@ def sync(
     profile: options.Profile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the SYNC packet: what a run has produced.
+    """List what a run has produced (the SYNC packet).
 
-    Lists the artifacts named in configs/sync.yaml: existing ones with SHA-256, and missing ones.
+    For each artifact in configs/sync.yaml, prints its SHA-256, or that it is missing, and writes the list to
+    reports/sync/round_NUMBER.json.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet
@@ -179,12 +173,14 @@ def sync(
 
 
 def scale(
-    to: Annotated[str, Option(help="Comma-separated numbers of samples to score, in rising order.")] = "1000,5000",
+    to: Annotated[
+        str, Option(help="Total number of scored samples after each step, comma-separated, increasing.")
+    ] = "1000,5000",
     profile: options.GateProfile = None,
 ) -> None:
-    """Grow the set of live-scored samples in steps.
+    """Score more samples with the judge, in steps.
 
-    Checks gates before and after each step; stops at the first failure.
+    Checks the gates before and after each step and stops at the first failure.
     """
     from ..loop.scale import grow
 
@@ -197,7 +193,7 @@ def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty fo
 
     show.wrote(*make_project(folder))
     english = f"-> cd {folder} and run `askgate quickstart`; README.md there says what each file is for"
-    show.say(both(english, f"-> 进入 {folder} 运行 `askgate quickstart`；各文件用途见其中的 README.md"))
+    show.say(english, f"-> 进入 {folder} 运行 `askgate quickstart`；各文件用途见其中的 README.md")
 
 
 def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
@@ -211,11 +207,17 @@ def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
         why = both(light.why, LABELS["stage_why"].get(light.why, ("", waits))[1])
         title = both(light.title, light.title_zh) + (f" ({why})" if why else "")
         show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
-    if run := certified_id():
-        show.say(
-            both(f"run: {run} (report, verify and package are about it)", f"运行：{run}（报告、核验与复现包针对它）")
-        )
+    if (run := certified_id()) and has_gated_run():
+        show.say(f"run: {run} (report, verify and package are about it)", f"运行：{run}（报告、核验与复现包针对它）")
+    elif run:
+        english = f"run: {run} (local: it has no ticket, so report and package are not for it)"
+        show.say(english, f"运行：{run}（本地运行，没有训练票，不出报告与复现包）")
     show.say(f"-> {both(*loop.next_step(found))}")
+    if run and not has_gated_run() and (LOCAL_CHECKPOINTS / FINAL_MODEL).is_dir():
+        show.say(
+            f"-> or see the local run: `askgate board`, `askgate chat {LOCAL_CHECKPOINTS / FINAL_MODEL}`",
+            f"-> 或查看本地运行：`askgate board`、`askgate chat {LOCAL_CHECKPOINTS / FINAL_MODEL}`",
+        )
 
 
 def _print_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
@@ -230,4 +232,4 @@ def _print_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
         columns = (both("value", "数值"), both("from", "来源"))
         show.print_table((part, *columns), rows, text=columns)
     for name in alarms(kpis):
-        show.complain(both(f"ALARM: {name} is past its limit; see {KPIS}", f"警报：{name} 超出限值；见 {KPIS}"))
+        show.complain(f"ALARM: {name} is past its limit; see {KPIS}", f"警报：{name} 超出限值；见 {KPIS}")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from typer import Argument, Context, Option
 from typer.models import OptionInfo
 
-from askgate_env import actions
-from askgate_env.types import TASKS
+from askgate_env import actions, types
 
 from ..core import defaults
-from ..core.defaults import MIN_SAMPLES
+from ..core.defaults import MIN_SAMPLES, ProfileName
 from ..core.errors import BadInput
-from . import show
+from ..runtime.language import terminal_language
+from . import parse, show
 
 if TYPE_CHECKING:
     from ..config.profile import DifficultyThresholds, PoolThresholds
@@ -29,30 +30,35 @@ SHADOW = Path("data/shadow_eval_245.jsonl")
 QUICKSTART = Path("configs/quickstart.yaml")
 TEMPLATES = defaults.TEMPLATES
 MIX = defaults.as_flag(defaults.MIX)
-BY_TASK = ",".join(TASKS)
+BY_TASK = ",".join(types.TASKS)
 TOOLS = ",".join(actions.TOOLS)
 TARGET = defaults.as_flag(defaults.DIFFICULTY_MIX)
 SEED = defaults.SEED
 
 # Samples
 Source = Annotated[
-    Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"],
+    defaults.SourceName,
     Option(
-        help="builtin: generated problems; dir: dataset files in --data-dir; hf: the Hugging Face hub; messages: your "
-        "own dialogues; the others: datasets of natural ambiguity in --data-dir."
+        help="builtin: generated problems; dir: HotpotQA, StrategyQA and GSM8K files; hf: the same from the Hugging "
+        "Face hub; messages: your own dialogues; the others: datasets of ambiguous questions."
     ),
 ]
-DataDir = Annotated[
-    Path | None, Option("--data-dir", help="Folder of the dataset files; required by every source but builtin and hf.")
-]
-Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments always write the same bytes.")]
+DataDir = Annotated[Path | None, Option(help="Folder of the source's files. Required, except for builtin and hf.")]
+Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments and input files give a byte-identical file.")]
 Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]
 OneLang = Annotated[
-    Literal["en", "zh"], Option("--lang", envvar="ASKGATE_LANG", help="Language of tasks and messages.")
+    types.Lang,
+    Option(
+        "--lang",
+        envvar="ASKGATE_LANG",
+        default_factory=terminal_language,
+        show_default="language of the system",
+        help="Language of tasks and messages.",
+    ),
 ]
 Mix = Annotated[str, Option(help="Share of each task, 0 to 1; the shares sum to 1.")]
-TemplatesDir = Annotated[Path, Option("--templates-dir", help="Folder of the template pack.")]
-ByTask = Annotated[str, Option("--by-task", help="Comma-separated tasks to measure separately.")]
+TemplatesDir = Annotated[Path, Option(help="Folder of the template pack.")]
+ByTask = Annotated[str, Option(help="Comma-separated tasks, each measured separately.")]
 Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read (JSONL).")]
 Metrics = Annotated[Path, Option(help="File written by difficulty-metrics.")]
 
@@ -88,23 +94,27 @@ Provider = Annotated[
     str, Option(help="Provider of the judge, for example local, openai or custom. Default: $SCORER_PROVIDER.")
 ]
 
+Resume = Annotated[
+    bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
+]
+
 # Reports and profiles
 ReportFile = Annotated[Path, Option("--out", help="Report to write.")]
 Tag = Annotated[str, Option(help="Suffix of the report's file name. Default: the config's name.")]
 Json = Annotated[bool, Option("--json", help="Print the result as JSON and nothing else.")]
-ProfileName = Literal["quickstart", "rc1"]
 Profile = Annotated[
     ProfileName | None,
-    Option(help="Profile of the loop. Default: the one that ran in this folder, or quickstart if none did."),
+    Option(help="Gate profile. Default: the one that ran in this folder, or quickstart if none did."),
 ]
+OwnerKey = Annotated[str, Option(help="Fingerprint of the key that must have signed the ticket.")]
 TsaRoot = Annotated[
-    str, Option(help="SHA-256 of the root certificate of the timestamp authority that `askgate anchor` used.")
+    str, Option(help="SHA-256 of a root certificate. The evidence must be anchored by a timestamp authority below it.")
 ]
 GateProfile = Annotated[
     ProfileName | None,
     Option(
         "--profile",
-        help="Profile with files and thresholds: configs/gates/NAME.yaml. Default: rc1; required if another ran here.",
+        help="Gate profile, configs/gates/NAME.yaml. Default: rc1; required if another profile ran in this folder.",
     ),
 ]
 
@@ -131,6 +141,26 @@ def chosen_profile(given: ProfileName | None, default: ProfileName | None = None
 
 def say_profile(name: str) -> None:
     show.complain(f"profile: {name}")
+
+
+def say_tasks(source: str, tasks: Mapping[types.Task, float], mix: str = MIX) -> None:
+    """Says what follows from the rows and not from the flags: the tasks of a source that has its own, and that answers
+    of a user's rows are not checked. `tasks`: shares of the tasks; `mix`: --mix."""
+    from ..data.readers.messages import LONGEST_ANSWER
+
+    if mix != MIX and parse.mix(mix) != tasks:
+        made = ", ".join(f"{task}:{share:.2f}" for task, share in tasks.items())
+        show.complain(f"--mix {mix} has no effect: the rows of source {source} decide about the tasks ({made})")
+    if source == "messages" and "detect" in tasks:
+        english = (
+            f"task detect: most rows have no answer of at most {LONGEST_ANSWER} words, so no answer is checked, only "
+            "when and for what the policy asks; to check answers give each row a short `answer`"
+        )
+        chinese = (
+            f"任务为 detect：多数行没有不超过 {LONGEST_ANSWER} 个词的答案，因此不检查答案，只看策略何时提问、问什么；"
+            "要检查答案，请为每行写简短的 answer"
+        )
+        show.complain(english, chinese)
 
 
 def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:

@@ -14,25 +14,36 @@ from ..core.errors import BadInput
 from ..core.paths import REPORTS
 from ..runtime.language import in_language as both
 from . import options, show
-from .train import compare_run
+from .train import MORE_FIGURES, compare_run
 
 if TYPE_CHECKING:
     from ..benchmarks.runner import BenchmarkResult
+    from ..chat.evaluate import ModelEvaluation
     from ..core.check import Report
-    from ..release.evaluate import ModelEvaluation
+
+
+GgufType = Literal["f16", "q8_0", "q4_k_m"]
 
 
 def export_gguf(
-    model: Annotated[Path, Option(help="Folder or hub name of a Qwen3 or Llama model.")],
-    out: Annotated[Path, Option(help="GGUF file to write; FILE.gguf.json beside it has the result of the check.")],
+    model: Annotated[Path, Option(help="Folder or hub name of a Qwen3 or Llama model, or folder of LoRA adapters.")],
+    out: Annotated[
+        Path,
+        Option(
+            help="GGUF file to write, with the result of the check in FILE.gguf.json. A file that fails the check is "
+            "named FILE.failed.gguf."
+        ),
+    ],
     type_: Annotated[
-        Literal["f16", "q8_0", "q4_k_m"],
+        GgufType,
         Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size; q4_k_m: 4 to 6 bits, a third of the size."),
     ] = "f16",
-    adapter: Annotated[Path | None, Option(help="Folder of LoRA adapters to merge into the model first.")] = None,
+    adapter: Annotated[
+        Path | None, Option(help="Folder of LoRA adapters to merge into --model, their base, before the export.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Export a model to GGUF for llama.cpp. Checks that tokens and greedy choices are those of PyTorch."""
+    """Export a model to GGUF for llama.cpp. Compares its tokens and greedy choices with those of PyTorch."""
     if out.suffix != ".gguf":
         raise BadInput(f"{out} does not end in .gguf", where="--out", remedy="name a .gguf file")
     from ..release.gguf_check import PROMPTS
@@ -47,65 +58,91 @@ def eval_model(
     model: Annotated[
         str | None,
         Option(
-            help="Model folder or hub name (pytorch), or GGUF file (llamacpp); with --bench any of them, adapters or a "
-            "URL. Default: compare a training run."
+            help="Model to measure: folder, folder of LoRA adapters, hub name or GGUF file; with --bench also the URL "
+            "of a server. Default: compare a run with its base."
         ),
+    ] = None,
+    adapter: Annotated[
+        Path | None, Option(help="Folder of LoRA adapters for --model. Only for adapters that do not name their base.")
     ] = None,
     bench: Annotated[
         str | None,
         Option(
             metavar="NAME",
-            help="Run a public benchmark instead of held-out samples, such as gsm8k (docs/benchmarks.md lists them). "
-            "Needs --data.",
+            help="Public benchmark to run, such as gsm8k; docs/benchmarks.md lists them. Needs --model and --data.",
         ),
     ] = None,
-    data: Annotated[Path | None, Option(help="File of the benchmark.")] = None,
-    limit: Annotated[int | None, Option(min=1, help="Run only the first rows of --data. Default: all.")] = None,
+    data: Annotated[Path | None, Option(help="With --bench: the benchmark's file.")] = None,
+    limit: Annotated[int | None, Option(min=1, help="With --bench: run only the first N rows. Default: all.")] = None,
     actions: Annotated[
-        bool, Option("--actions", help="Benchmarks: use AskGate's system prompt and actions, as in training.")
+        bool, Option("--actions", help="With --bench: use AskGate's system prompt and actions, as in training.")
     ] = False,
-    backend: Annotated[Literal["pytorch", "llamacpp"], Option(help="Inference backend.")] = "pytorch",
+    backend: Annotated[
+        Literal["pytorch", "llamacpp"],
+        Option(help="Inference backend for held-out samples; a GGUF file needs llamacpp."),
+    ] = "pytorch",
     config: Annotated[
-        Path, Option(help="Training config: of the run, or one that names held-out samples and rollout limits.")
+        Path,
+        Option(help="Training config of the run to compare; with --model, one that names the held-out samples."),
     ] = options.QUICKSTART,
     overrides: options.Set = None,
-    n: Annotated[int | None, Option(min=1, help="Number of samples. Default: from the config.")] = None,
-    greedy: Annotated[bool, Option("--greedy", help="Decode greedily, even if the config asks for sampling.")] = False,
-    compare: Annotated[
-        Path | None, Option(help="Report of the other backend. Every headline figure must be inside its 95% interval.")
+    n: Annotated[
+        int | None, Option(min=1, help="With --model: number of held-out samples. Default: from the config.")
     ] = None,
-    out: Annotated[Path | None, Option(help="Report to write. Default: reports/eval_BACKEND.json.")] = None,
-    tag: options.Tag = "",
+    greedy: Annotated[
+        bool, Option("--greedy", help="With --model: decode greedily, even if the config asks for sampling.")
+    ] = False,
+    compare: Annotated[
+        Path | None,
+        Option(
+            help="With --model: report from the other backend; the headline figures of this run must be inside its 95% "
+            "intervals."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, Option(help="With --model: report to write. Default: reports/eval_BACKEND.json.")
+    ] = None,
+    tag: Annotated[
+        str, Option(help="Without --model: suffix of the report's file name. Default: the config's name.")
+    ] = "",
     as_json: options.Json = False,
 ) -> None:
     """Compare a run with its base, measure one model, or run a public benchmark.
 
-    Without --model: reads the stored episodes of the run that --config names (base, warm start, controls, trained
-    policy) and checks the gates on the trained policy. With --model: runs it on held-out samples, in PyTorch or, as a
-    GGUF file, in llama.cpp. --backend, --n, --greedy, --compare and --out need --model; --tag is for a run. With
-    --bench, --data and --model: runs a benchmark; an interrupted one resumes.
+    Without --model: takes the run that --config describes, compares the stored episodes of its policies (base, warm
+    start, controls, trained), and checks the gates on the trained one.
+
+    With --model: runs that model on held-out samples.
+
+    With --model, --bench and --data: runs a public benchmark. If it is interrupted, the same command resumes it.
     """
     if bench is not None or data is not None or limit is not None or actions:
         if bench is None or data is None or model is None:
             absent = "--bench" if bench is None else "--data" if data is None else "--model"
             raise BadInput("is missing", where=absent, remedy="give --bench NAME, --data FILE and --model MODEL")
-        if overrides or n is not None or compare or out or tag or greedy or backend != "pytorch":
-            unused = "--set, --n, --compare, --out, --tag, --greedy and --backend belong to held-out samples"
+        if overrides or n is not None or compare or out or tag or greedy or backend != "pytorch" or adapter:
+            unused = "--set, --n, --compare, --out, --tag, --greedy, --backend and --adapter belong to held-out samples"
             raise BadInput(unused, where="--bench", remedy="leave them out; --limit runs fewer rows")
         return _run_bench(bench, data, model, limit, actions, as_json)
     if model is None:
         given = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out, "--backend": backend != "pytorch"}
+        given["--adapter"] = adapter
         if wrong := [flag for flag, value in given.items() if value]:
             raise BadInput("measures one model", where=", ".join(wrong), remedy="add --model FOLDER")
         return compare_run(config, tag, overrides, as_json)
     if tag:
         raise BadInput("names the report on a training run", where="--tag", remedy="name the report with --out")
+    if adapter is not None and backend == "llamacpp":
+        raise BadInput("a GGUF file takes no adapters", where="--adapter", remedy="merge them with askgate export-gguf")
+    if model.startswith(("http://", "https://")):
+        remedy = f"add --bench NAME --data FILE, or talk to it: askgate chat {model}"
+        raise BadInput("a server is measured on benchmarks only", where=f"--model {model}", remedy=remedy)
+    from ..chat.evaluate import evaluate_model
     from ..config.loader import load_train_config
     from ..core.files import write_json
-    from ..release.evaluate import evaluate_model
 
     settings = load_train_config(config, [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])])
-    found, checks = evaluate_model(Path(model), backend, settings, greedy, compare, show.Terminal())
+    found, checks = evaluate_model(Path(model), backend, settings, greedy, compare, show.Terminal(), adapter)
     path = out or REPORTS / f"eval_{backend}.json"
     write_json(path, found)
     show.result(found, as_json, _print_evaluation, path)
@@ -151,7 +188,8 @@ def _print_bench(result: BenchmarkResult) -> None:
 
 def package(
     config: Annotated[
-        Path | None, Option(help="Training config of the run. It must be the one that was trained.")
+        Path | None,
+        Option(help="Config that the run was trained with; another is refused. Default: that config."),
     ] = None,
     out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
@@ -176,13 +214,15 @@ def reproduce(
         Option(metavar="MODULE:CLASS", help="Class outside AskGate that --rerun may run. Repeatable."),
     ] = None,
     public_key: Annotated[
-        Path | None,
-        Option("--public-key", help="Public key of whoever made the package; other signatures are refused."),
+        Path | None, Option(help="Public key of whoever made the package; other signatures are refused.")
     ] = None,
-    owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
+    owner_key: options.OwnerKey = "",
     tsa_root: options.TsaRoot = "",
 ) -> None:
-    """Verify a package, or repeat its training. Names the first file that does not match."""
+    """Verify a package, or repeat its training.
+
+    Needs --verify or --rerun. Names the first file that does not match.
+    """
     if not (verify or rerun):
         raise BadInput("nothing to do", where="reproduce", remedy="add --verify, or --rerun to train again too")
     from ..release.reproduce import pages_not_compared
@@ -196,18 +236,18 @@ def reproduce(
 
 def push(
     repo: Annotated[
-        str, typer.Argument(metavar="REPO", help="Repository on the hub, owner/name. It is made if missing.")
+        str, typer.Argument(metavar="REPO", help="Repository on the hub, owner/name. Created if it does not exist.")
     ],
     model: Annotated[Path | None, Option(help="Folder of a model or of adapters, such as a final_model.")] = None,
     data: Annotated[Path | None, Option(help="Pool, or file written by `askgate export`.")] = None,
     public: Annotated[
-        bool, Option("--public", help="Make a new repository public, or push to one that is. Default: private.")
+        bool, Option("--public", help="Create a public repository, or allow a push to one. Default: private.")
     ] = False,
 ) -> None:
-    """Push a model or data to the Hugging Face hub, with a card made from its evidence.
+    """Push a model or data to the Hugging Face hub, with a card of its evidence.
 
-    The card has results, gates, fingerprints and licences; it says so where a run is red, not gated or not evaluated.
-    The token is that of HF_TOKEN, or of `hf auth login`.
+    The card has results, gates, fingerprints and licences. Also pushes runs that failed a gate, are not gated or not
+    evaluated; the card says so. Set HF_TOKEN or run `hf auth login` first.
     """
     from ..release.push import push_data, push_model
 
@@ -230,14 +270,24 @@ def _print_agreement(report: Report) -> None:
 
 
 def _print_evaluation(found: ModelEvaluation) -> None:
-    from ..release.evaluate import HEADLINE
+    from ..chat.evaluate import HEADLINE
 
     rows = []
+    labels = {**show.FIGURES, **MORE_FIGURES}
     for name in HEADLINE:
         one = found.figures[name]
-        rows.append([name, *(show.figure(name, value) for value in (one.value, one.low, one.high)), str(one.n)])
-    show.print_table((f"{found.model} in {found.backend}", "value", "95% from", "to", "n"), rows)
-    show.say(f"{found.samples} held-out samples; shares in percent")
+        rows.append([labels[name], *(show.figure(name, value) for value in (one.value, one.low, one.high)), str(one.n)])
+    columns = both("value", "数值"), both("95% from", "95% 下限"), both("to", "上限"), "n"
+    show.print_table((f"{found.model}, {found.backend}", *columns), rows)
+    show.say(
+        f"{found.samples} held-out samples of {found.shadow_set} ({found.source}); shares in percent",
+        f"{found.samples} 条留出样本，取自 {found.shadow_set}（{found.source}）；比例以百分数表示",
+    )
+    if found.source == "builtin":
+        show.say(
+            "these are AskGate's own samples; for those of your run: askgate eval --config CONFIG --model MODEL",
+            "这些是 AskGate 内置的样本；要用自己运行的留出样本：askgate eval --config 配置 --model 模型",
+        )
 
 
 PORT = 8712
@@ -252,7 +302,7 @@ def report(
 ) -> None:
     """Write the RC1 report of the run in this folder.
 
-    The exit code is 0 only if both rounds, evidence and results passed.
+    The exit code is 0 only if both rounds, the evidence and the results passed and every amber light is accepted.
     """
     from ..config.profile import load_profile
     from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1
@@ -275,7 +325,7 @@ def report(
             told = both(one.told, one.told_zh).replace("\n", "\n  ")
             show.say(f"{lamp} {both(one.name, one.name_zh)}: {told}")
         if found.training_run:
-            show.say(both(f"about run {found.training_run}", f"针对运行 {found.training_run}"))
+            show.say(f"about run {found.training_run}", f"针对运行 {found.training_run}")
         show.wrote(RC1_PAGE, RC1_JSON)
     if not found.passed:
         raise typer.Exit(1 if all(one.genuine for one in found.verdict) else 2)
@@ -305,7 +355,11 @@ def review(
 def board(
     port: Annotated[int, Option(min=0, max=65535, help="Port on 127.0.0.1; 0 selects any free port.")] = PORT,
     run: Annotated[
-        list[Path] | None, Option(help="Folder of a run. Repeat the flag to compare runs. Default: the current folder.")
+        list[Path] | None,
+        Option(
+            metavar="DIR",
+            help="Project folder to show. Repeat the flag to compare several. Default: the current folder.",
+        ),
     ] = None,
 ) -> None:
     """Show stages, curves and episodes in a browser.

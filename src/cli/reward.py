@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..core.defaults import MIN_SAMPLES
+from ..core.defaults import BASELINE, MIN_SAMPLES, WEIGHTS
 from ..core.errors import BadInput
 from ..core.paths import ABLATION_SIDES
 from . import options, parse, show
+from .data import naming_skipped_rows, own_rows
 
 if TYPE_CHECKING:
     from ..core.check import Report
 
 SHADOW_EPISODES = Path("data/episodes/shadow.jsonl")
 CALIBRATION_EPISODES = Path("data/episodes/calibration.jsonl")
-BASELINE = Path("configs/weights_baseline.json")
-WEIGHTS = Path("configs/weights.json")
 OF_PROFILE = "Default: from the gate profile of --config."
 
 SHADOW_ROWS = (
@@ -49,15 +48,15 @@ def shadow_run(
         Path | None, Option(help="Also write the list of samples to this file; needs --materialize.")
     ] = None,
     tag: Annotated[str, Option(help="Suffix of the report's file name; also written to the manifest.")] = "",
-    shadow_set: Annotated[
-        Path | None, Option("--shadow-set", help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")
-    ] = None,
+    shadow_set: Annotated[Path | None, Option(help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")] = None,
     episodes: options.Episodes = SHADOW_EPISODES,
     config: options.BaseConfig = options.QUICKSTART,
     overrides: options.Set = None,
     weights: Annotated[
         Path | None,
-        Option(help="Weights of the new reward. Default: configs/weights.json, or else the prior of weight-calib."),
+        Option(
+            help="Weights of the new reward. Default: configs/weights.json if it exists, else weight-calib's prior."
+        ),
     ] = None,
     live_n: options.LiveN = None,
     provider: options.Provider = "",
@@ -88,9 +87,12 @@ def shadow_run(
         split="shadow",
     )
     if materialize is not None:
-        meta = materialize_shadow(plan, stratify, out=materialize, manifest=dump_manifest, tag=tag)
+        with naming_skipped_rows(plan):
+            meta = materialize_shadow(plan, stratify, out=materialize, manifest=dump_manifest, tag=tag)
+        options.say_tasks(source, meta.mix, mix)
         files = [materialize, *([dump_manifest] if dump_manifest else [])]
-        show.made(files, as_json, left_aside=meta.left_aside)
+        skipped, counts = own_rows(plan)
+        show.made(files, as_json, left_aside=meta.left_aside, skipped_rows=skipped, row_counts=counts)
         return
     if dump_manifest is not None:
         raise BadInput("is written with the shadow set", where="--dump-manifest", remedy="add --materialize FILE")
@@ -127,7 +129,11 @@ def weight_calib(
     boot: Annotated[int | None, Option(min=0, max=100_000, help=f"Number of bootstrap resamples. {OF_PROFILE}")] = None,
     l2: Annotated[
         float | None,
-        Option(min=0, help=f"Strength of the L2 penalty that keeps weights near the baseline. {OF_PROFILE}"),
+        Option(
+            min=0,
+            help="Strength of the L2 penalty that keeps weights near the prior (the old weights, and an equal share "
+            f"for each new dimension). {OF_PROFILE}",
+        ),
     ] = None,
     seed: Annotated[int | None, Option(min=0, help=f"Random seed of folds and bootstrap. {OF_PROFILE}")] = None,
     tag: Annotated[str, Option(help="Suffix of the report's file name.")] = "",
@@ -145,9 +151,14 @@ def weight_calib(
     provider: options.Provider = "",
     scored: Annotated[
         Path | None,
-        Option(help="Scored episodes to fit on, with profile rc1. Neither --config nor a judge is used then."),
+        Option(
+            help="Fit to the scored episodes in this file, with the settings of profile rc1. Ignores --config and "
+            "calls no judge."
+        ),
     ] = None,
-    baseline: Annotated[Path, Option(help="File with the old weights and the names of the new dimensions.")] = BASELINE,
+    baseline: Annotated[
+        Path, Option(help="File with the weights of the old reward and the names of the new dimensions.")
+    ] = BASELINE,
     out: Annotated[Path, Option(help="Weights to write. The report is written to reports/.")] = WEIGHTS,
     as_json: options.Json = False,
 ) -> None:
@@ -220,7 +231,7 @@ def overclar_penalty(
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the penalty for needless clarifying questions. --ablation measures its effect with two training runs."""
+    """Show the penalty for needless clarifying questions. With --ablation: measures its effect by training."""
     from ..config.loader import load_config, load_train_config
     from ..config.profile import profile_for
 
@@ -302,4 +313,4 @@ def _print_ablation(report: Report) -> None:
     title = f"{figures['steps']} steps, {len(figures['seeds'])} seeds"
     rows = ([label, *show.change_cells(name, figures["changes"][name])] for name, label in show.FIGURES.items())
     show.print_table((title, *ABLATION_SIDES, "change", "95% interval"), rows)
-    show.say(f"{figures['samples']} held-out samples, the same for all; shares in percent")
+    show.say_held_out(figures["samples"])

@@ -19,13 +19,14 @@ STATES = {"running": "运行中", "finished": "已完成", "stopped": "已停止
 
 def runs(
     run: Annotated[
-        str, Argument(metavar="[RUN]", help="Name, id, beginning of an id, or latest. Default: list all runs.")
+        str, Argument(metavar="RUN", help="Name, id, beginning of an id, or latest. Default: list all runs.")
     ] = "",
     name: Annotated[str | None, Option(help="Name the run; '' removes its name.")] = None,
     tag: Annotated[
-        list[str] | None, Option(help="Add a tag to the run. Without a run: list the runs with this tag.")
+        list[str] | None,
+        Option(metavar="TAG", help="Add a tag to the run. Without a run: list the runs with this tag."),
     ] = None,
-    untag: Annotated[list[str] | None, Option(help="Remove a tag from the run.")] = None,
+    untag: Annotated[list[str] | None, Option(metavar="TAG", help="Remove a tag from the run.")] = None,
     delete: Annotated[
         bool, Option("--delete", help="Delete the run with its checkpoints, logs and evaluations. Asks first.")
     ] = False,
@@ -34,7 +35,7 @@ def runs(
 ) -> None:
     """List training runs; name, tag or delete one.
 
-    Each training run has a folder of its own in runs/. A run whose model a release names is not deleted.
+    Each training run has a folder of its own in runs/. A run that a report or package names cannot be deleted.
     """
     from ..training.run_list import delete_run, find_run, list_runs, name_run, require_deletable, tag_run
 
@@ -51,7 +52,7 @@ def runs(
         if not yes and not typer.confirm(f"Delete {folder} ({size / 1e6:,.0f} MB)?", err=True):
             raise typer.Exit(1)
         delete_run(folder)
-        show.say(both(f"deleted {folder}", f"已删除 {folder}"))
+        show.say(f"deleted {folder}", f"已删除 {folder}")
         return
     if name is not None:
         name_run(folder, name)
@@ -62,7 +63,7 @@ def runs(
 
 def _print_runs(found: list[RunInfo]) -> None:
     if not found:
-        show.say(both("no training runs here; start one: askgate train", "此处尚无训练运行；开始训练：askgate train"))
+        show.say("no training runs here; start one: askgate train", "此处尚无训练运行；开始训练：askgate train")
         return
     for one in found:
         label = f"{one.name} ({one.id})" if one.name else one.id

@@ -69,7 +69,7 @@ def assert_not_simulated(
         float,
         options.threshold(
             "cache_hit_lt_round1",
-            "Limit for the share of votes from the cache, 0 to 1; the share must be below it.",
+            "The share of votes from the cache must be below this, 0 to 1, whatever --profile is.",
             min=0,
             max=1,
             flag="--cache-hit-lt",
@@ -78,7 +78,10 @@ def assert_not_simulated(
     profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Check that the last 100 judge scores came from real calls. Reads the ledger and the environment."""
+    """Check that the last 100 judge scores came from real calls.
+
+    Reads the ledger (log of judge calls) and the environment variables.
+    """
     from ..gates.anti_simulation import assert_not_simulated as check
 
     profile = options.chosen_profile(profile, "rc1")
@@ -119,7 +122,10 @@ def score(
     profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score a pool with the judge. An interrupted run resumes. Reaching --budget is not a failure: exit code 0."""
+    """Score a pool with the judge.
+
+    If interrupted, run the same command to resume. Reaching --budget is not a failure: exit code 0.
+    """
     from askgate_env.types import Sample
 
     from ..config.profile import load_profile, scoring_of
@@ -150,13 +156,16 @@ def validate_scores(
     scores: Annotated[Path, Argument(metavar="SCORES", help="File written by `askgate score`.")] = LIVE_SCORES,
     least: Annotated[int, Option(min=1, help="Minimum number of samples with a live score.")] = 1,
     max_unstable: Annotated[
-        float, Option("--max-unstable", min=0, max=1, help="Maximum share of samples whose votes disagree, 0 to 1.")
+        float, Option(min=0, max=1, help="Maximum share of samples whose votes disagree, 0 to 1.")
     ] = 0.5,
     out: options.ReportFile = Path("reports/stability_report.json"),
     profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Check live scores. Every score must come from real calls, and few samples may have votes that disagree."""
+    """Check live scores.
+
+    Every score must come from real calls, and the share of samples whose votes disagree must not exceed --max-unstable.
+    """
     from ..gates.checks.scoring import validate_scores as check
 
     profile = options.chosen_profile(profile, "rc1")
@@ -194,7 +203,10 @@ def invalidate(
 
 @cache.command("forget-batches")
 def forget_batches(as_json: options.Json = False) -> None:
-    """Give up votes that wait in batches. The judge is asked, and billed, again for them."""
+    """Stop waiting for votes pending in the provider's Batch API.
+
+    The next scoring run requests them again, and they are billed again.
+    """
     from ..scoring.batch_client import forget_batches as forget
 
     with _store() as store:

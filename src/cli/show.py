@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,14 +18,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from askgate_env.types import LEVELS, Level, Task
+from askgate_env.types import LEVELS, Level, Sample, Task
 
 from ..core.check import Check, Report
+from ..core.errors import BadInput
 from ..core.files import sha256_file
+from ..core.jsonl import read_records
 from ..runtime.language import in_language as both
+from ..runtime.language import terminal_language
 from ..runtime.progress import Reporter
 
 if TYPE_CHECKING:
+    from ..data.pool.source import RowCounts
     from ..eval.compare import Change
     from ..gates.gate import Finding
     from ..scoring.judge import Tally
@@ -41,19 +46,64 @@ FIGURES = {
 """Headline figures of a policy and their labels."""
 
 
-def say(text: str | Text) -> None:
-    """Prints one line without wrapping, so that paths and hashes can be copied."""
-    console().print(text, soft_wrap=True)
+def say(text: str | Text, chinese: str = "", stderr: bool = False) -> None:
+    """Prints one line in the language of the terminal, without wrapping, so that paths and hashes can be copied."""
+    console(stderr).print(both(text, chinese) if isinstance(text, str) else text, soft_wrap=True)
 
 
-def complain(text: str) -> None:
+def complain(text: str, chinese: str = "") -> None:
     """Prints one line to standard error."""
-    console(stderr=True).print(text, soft_wrap=True)
+    say(text, chinese, stderr=True)
+
+
+def explain(error: BadInput) -> str:
+    """An error in the language of the terminal. In Chinese its frame is translated, and its texts if they are frequent
+    ones (`errors_zh.yaml`)."""
+    if terminal_language() == "en":
+        return f"askgate: {error}"
+    what, remedy = in_chinese(error.what.rstrip(".")), in_chinese(error.remedy.rstrip("."))
+    end = f"。怎么办：{remedy}。" if remedy else "。"
+    return f"askgate: {error.where}: {what}{end}" if error.where else f"askgate: {what}{end}"
+
+
+def in_chinese(text: str) -> str:
+    """The text of an error, a skipped row or a forecast in the language of the terminal, where `errors_zh.yaml` has it.
+    A row keeps its place: `my.jsonl:7: skipped: ...`."""
+    if terminal_language() == "en":
+        return text
+    if "\n" in text:
+        return "\n".join(map(in_chinese, text.split("\n")))
+    if row := re.fullmatch(r"(.+?:\d+: (?:hidden: )?)((?:'.*' )?)(skipped: )?(.+?)\.?", text):
+        return f"{row[1]}{row[2]}{'跳过：' if row[3] else ''}{in_chinese(row[4])}"
+    for pattern, chinese in _chinese_texts():
+        if found := re.fullmatch(pattern, text):
+            return found.expand(chinese)
+    return text
+
+
+@cache
+def _chinese_texts() -> list[tuple[str, str]]:
+    import yaml
+
+    found: list[tuple[str, str]] = yaml.safe_load(Path(__file__).with_name("errors_zh.yaml").read_bytes())
+    return found
+
+
+FEW_HELD_OUT = 30
+"""Below this the figures of a comparison are hardly more than chance."""
+
+
+def say_held_out(samples: int) -> None:
+    """The line below a table that compares policies."""
+    english = f"{samples} held-out samples, the same for all; shares in percent"
+    say(english, f"{samples} 条留出样本，各策略相同；比例以百分数表示")
+    if samples < FEW_HELD_OUT:
+        say("so few samples say little about a policy: hold out more", "样本太少，说明不了策略的好坏：请多留出一些样本")
 
 
 def wrote(*paths: Path | str) -> None:
     for path in paths:
-        say(both(f"wrote {path}", f"已写入 {path}"))
+        say(f"wrote {path}", f"已写入 {path}")
 
 
 def console(stderr: bool = False) -> Console:
@@ -114,7 +164,7 @@ def finish(
         if details:
             details(report)
         _print_checks(report)
-        print_ambers(report.ambers)
+        print_ambers(report.ambers, signable=getattr(report, "gated", False))
         wrote(*report.evidence.outputs, *([path] if path else []))
     if not report.passed:
         raise typer.Exit(failed_code)
@@ -127,17 +177,19 @@ def made(
     left_aside: Mapping[Task, int] | None = None,
     fewer_ambiguous: Mapping[Task, int] | None = None,
     skipped_rows: Sequence[str] = (),
+    row_counts: RowCounts | None = None,
 ) -> None:
     """Prints the files that a verb made with their SHA-256, and the number of samples by task and difficulty.
 
     `left_aside`: number of records of a source that could not be used. `fewer_ambiguous`: number of ambiguous samples
     that it could not give. `skipped_rows`: rows of the user's own file that could not be used, each with its rule.
+    `row_counts`: what became of the rows of the user's own files.
     """
     hashes = {str(path): sha256_file(path) for path in files}
     unused = {task: count for task, count in (left_aside or {}).items() if count}
     if as_json:
         more: dict[str, object] = {"counts": counts, "left_aside": unused, "fewer_ambiguous": fewer_ambiguous}
-        more["skipped_rows"] = list(skipped_rows)
+        more |= {"skipped_rows": list(skipped_rows), "row_counts": row_counts}
         print_json({"outputs": hashes, **{name: value for name, value in more.items() if value}})
         return
     if counts:
@@ -146,44 +198,86 @@ def made(
             ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()),
         )
     for row in skipped_rows[:ROWS_SHOWN]:
-        say(row)
-    for task, count in unused.items():
+        say(in_chinese(row))
+    for task, count in unused.items() if row_counts is None else ():
         english = f"skipped {count} records of {task}: repeated, or without a way to the answer"
-        say(both(english, f"{task}：跳过 {count} 条，因重复或无法推出答案"))
+        say(english, f"{task}：跳过 {count} 条（原因：重复，或推不出答案）")
     for task, count in (fewer_ambiguous or {}).items():
         english = f"{count} fewer ambiguous samples of {task} than asked for: complete ones take their place"
-        say(both(english, f"{task}：缺信息的样本比要求少 {count} 条，由完整样本补足"))
+        say(english, f"{task}：缺信息的样本比要求少 {count} 条，由完整样本补足")
+    if row_counts:
+        # By row: --reuse may make several samples of one.
+        rows = {one.provenance.source_id: one for one in read_records(files[0], Sample)}
+        split = next(iter(rows.values())).provenance.split
+        say(rows_used(row_counts, split, len(rows), sum(one.hidden is not None for one in rows.values())))
     for path, digest in hashes.items():
         wrote(path)
         say(f"  sha256 {digest}")
 
 
+def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out: int | None = None) -> str:
+    """One line that accounts for every row of the user's files.
+
+    `used`: number of rows of this split that samples are made of. `held_out`: number of held-out samples, if they are
+    made as well; else all rows of the other split are named.
+    """
+    train = split == "train"
+    other = held_out if held_out is not None else counts.shadow if train else counts.train + counts.alike
+    alike = counts.alike if train else 0
+    rest = counts.rows - counts.skipped - used - other - alike
+    what = both(
+        "held out for evaluation" if train else "in the training part", "条留作评测" if train else "条属于训练部分"
+    )
+    english = (
+        f"{counts.rows} rows read: {used} used ({need_ask} need a question), {other} {what}, {counts.skipped} skipped"
+    )
+    chinese = (
+        f"读入 {counts.rows} 行：使用 {used} 条（其中 {need_ask} 条需要提问），{other} {what}，跳过 {counts.skipped} 行"
+    )
+    if alike:
+        english += f", {alike} left out as nearly a held-out row"
+        chinese += f"，{alike} 条与留出样本过于相似而不用"
+    if rest:
+        english += f", {rest} not needed for this size and share of questions to ask"
+        chinese += f"，{rest} 条超出所要求的样本数或提问比例而未用"
+    return both(english, chinese)
+
+
 def _print_checks(report: Report) -> None:
     if report.passed:
-        rows = ([check.name, measured(check), limit(check)] for check in report.checks)
+        rows = ([label(check), measured(check), limit(check)] for check in report.checks)
         columns = (both("check", "检查"), both("value", "实测"), both("must be", "要求"))
         print_table(columns, rows, text=columns[2:])
         say(f"PASSED {report.stage}: {len(report.checks)} " + both("checks", "项检查"))
         return
     failed = [check for check in report.checks if not check.passed]
     for check in failed:
-        print_failure(f"{check.name}: {measured(check)}, {both('must be', '要求')} {limit(check)}", check)
+        value = "" if check.value is None else f": {measured(check)}"
+        print_failure(f"{label(check)}{value}{both(', must be', '，要求')} {limit(check)}", check)
     say(
         f"FAILED {report.stage}: {len(failed)} " + both(f"of {len(report.checks)} checks", f"/ {len(report.checks)} 项")
     )
 
 
 def print_failure(what: str, check: Check | Finding, write: Callable[[str], None] = say) -> None:
-    """Prints a failed check with its remedy."""
-    write(f"FAILED {what}")
+    """Prints a failed check, or one that could not be measured, with its remedy."""
+    write(f"{'FAILED' if check.value is not None else both('NOT MEASURED', '未测量')} {what}")
     write("  " + both(f"What to do: {check.remedy}", f"怎么办：{check.remedy_zh}"))
 
 
-def print_ambers(ambers: Sequence[Check]) -> None:
-    """Prints facts that the owner must know though nothing failed."""
+def print_ambers(ambers: Sequence[Check], signable: bool = False) -> None:
+    """Prints facts that the owner must know though nothing failed. `signable`: the owner may sign them off."""
     for one in ambers:
-        say(f"{both('AMBER', '黄灯')} {one.name}: {measured(one)}, {both('should be', '应为')} {limit(one)}")
+        say(f"{both('AMBER', '黄灯')} {one.name}: {measured(one)}{both(', should be', '，应为')} {limit(one)}")
         say(f"  {both(one.remedy, one.remedy_zh)}")
+        if signable:
+            say(f"  {both('or sign it off', '或由负责人签字确认')}: askgate sign-off --amber {one.name}")
+
+
+def label(check: Check) -> str:
+    """Name of a check. Distances from a share that was asked for are named as such."""
+    far = check.name.partition("[")[0] in ("clarify_rate", "mix")
+    return check.name + both(" (points off)", "（相差百分点）") if far else check.name
 
 
 def measured(check: Check | Finding) -> str:
@@ -240,7 +334,7 @@ class Terminal(Reporter):
     """Messages and progress bars of long-running code on standard error."""
 
     def message(self, text: str) -> None:
-        complain(text)
+        complain(in_chinese(text))
 
     @contextmanager
     def progress(self, label: str, total: int) -> Iterator[Callable[[int], None]]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console, Group
@@ -16,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ..core.files import last_bytes
 from ..core.paths import LOGS
 from ..loop.stage import FAILED, PASSED, Stage
 from ..loop.stage_view import RunningStage, StageView, figure_of, log_of, verdict
@@ -111,7 +111,8 @@ class StageTable(StageView):
         self.running = list(running)
         if time.monotonic() - self._drawn >= REFRESH_S:
             for one in running:
-                self.rows[one.stage.name].count(progress_in(last_output(log_of(one.stage))))
+                output = last_bytes(log_of(one.stage), READ_BYTES).decode("utf-8", "replace")
+                self.rows[one.stage.name].count(progress_in(output))
             self._draw()
 
     def ended(self, one: RunningStage, code: int) -> None:
@@ -212,16 +213,6 @@ class StageTable(StageView):
         known = [(took, typical) for took, typical in ended if took and typical]
         # As if a minute had gone as usual already, so that one slow start does not count for everything.
         return (60 + sum(took for took, _ in known)) / (60 + sum(typical for _, typical in known))
-
-
-def last_output(log: Path) -> str:
-    """The last bytes of a log."""
-    try:
-        with open(log, "rb") as file:
-            file.seek(max(0, file.seek(0, 2) - READ_BYTES))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def clock(seconds: float) -> str:

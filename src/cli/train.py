@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +13,10 @@ import typer
 from typer import Argument, Option
 
 from ..core.api import Stop
+from ..core.defaults import DIALOGUES
 from ..core.errors import BadInput
 from ..runtime.language import in_language as both
+from ..utils.process_map import rare_collections
 from . import options, parse, show
 
 if TYPE_CHECKING:
@@ -21,12 +25,12 @@ if TYPE_CHECKING:
 
 LOCAL_CONFIG = Path("configs/train_local.yaml")
 MORE_FIGURES = {
-    "success_hard_hotpotqa_strategyqa": "success, hard reading",
-    "question_precision": "ask precision",
-    "question_recall": "ask recall",
-    "question_f1": "ask F1",
-    "ask_precision": "ask precision, by episode",
-    "ask_recall": "ask recall, by episode",
+    "success_hard_hotpotqa_strategyqa": both("success, hard reading", "成功率（困难阅读题）"),
+    "question_precision": both("ask precision", "提问精确率"),
+    "question_recall": both("ask recall", "提问召回率"),
+    "question_f1": both("ask F1", "提问 F1"),
+    "ask_precision": both("ask precision, by episode", "提问精确率（按对话）"),
+    "ask_recall": both("ask recall, by episode", "提问召回率（按对话）"),
 }
 
 
@@ -35,49 +39,57 @@ def train(
     model: Annotated[str, Option(help="Folder or hub name of the model to train, instead of the config's.")] = "",
     data: Annotated[
         Path | None,
-        Option(help="JSONL file with your dialogues or word problems; needs --model."),
+        Option(help="JSONL or CSV file with your dialogues, questions or word problems; needs --model."),
     ] = None,
     overrides: options.Set = None,
-    resume: Annotated[
-        bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
+    resume: options.Resume = False,
+    planned: Annotated[
+        bool, Option("--plan", help="Show memory, time and disk of the run without running it.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be released.
+    """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be packaged.
 
     `askgate train --model Qwen/Qwen3-4B --data my.jsonl` needs nothing else: it chooses full fine-tuning, LoRA or QLoRA
     for this machine, prints the plan, tries one step and trains.
     """
+    from ..training.preflight import plan, preflight
     from ..training.run import run
 
     if _follows():
         return
-    if data:
-        config = _plan_own_run(config, model, data, overrides, resume)
-    elif model:
+    if model and not data:
         overrides = [f"base_model={model}", *(overrides or ())]
-    _say_profile_of(config, overrides)
-    _run(lambda: run(config, resume, overrides=overrides, reporter=show.Terminal()), as_json)
+    own = _plan_own_run(config, model, data, overrides, resume, planned) if data else nullcontext(config)
+    with own as path:
+        _say_profile_of(path, overrides)
+        if planned:
+            found = preflight(path, None, overrides, planned=True).forecast or plan(path, overrides)
+            rows = found.rows()
+            shown = [(show.in_chinese(name), show.in_chinese(text)) for name, text in rows]
+            show.result(dict(rows), as_json, lambda _: show.print_table(("", str(path)), shown, text=(str(path),)))
+            return
+        _run(lambda: run(path, resume, overrides=overrides, reporter=show.Terminal()), as_json)
+    if not as_json:
+        _say_next(path, None if data else overrides)  # those of a run on --data are in its config
 
 
 def sft(
     config: Annotated[Path, Option(help="Training config with a `warm_start` section.")] = options.QUICKSTART,
     overrides: options.Set = None,
-    resume: Annotated[
-        bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
-    ] = False,
-    gated: Annotated[bool, Option("--gated", help="Gated: needs the ticket, as ppo-runner does.")] = False,
+    resume: options.Resume = False,
+    gated: Annotated[bool, Option("--gated", help="Train with the ticket, as ppo-runner does.")] = False,
 ) -> None:
     """Run only the warm start of a training run: SFT on the pool's demonstrations.
 
-    The policy is then in `checkpoints/local/warm_start` (gated: `checkpoints/rc1/warm_start`). To continue with the
-    strategy, run `train --resume` (gated: `ppo-runner`) with the same config.
+    The policy is then in `checkpoints/local/warm_start` (gated: `checkpoints/rc1/warm_start`). To continue with RL, run
+    `askgate train --resume --config FILE` (gated: `askgate ppo-runner --config FILE`) with the config of `sft`.
     """
     from ..training.run import run, run_gated
 
     if _follows():
         return
-    _say_profile_of(config, overrides)
+    _say_profile_of(config, overrides, gated)
     show_progress = show.Terminal()
     try:
         if gated:
@@ -102,16 +114,22 @@ def ppo_runner(
     ] = None,
     resume_from: Annotated[
         Path | None,
-        Option(help="Resume a stopped run: checkpoints/rc1/latest. The newest undamaged checkpoint is used."),
+        Option(
+            help="Resume a run that the reward-hacking watch or a callback stopped. Pass checkpoints/rc1/latest; "
+            "training continues from the newest undamaged checkpoint. An interrupted run resumes without this flag."
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy behind the gates. Needs the ticket of both rounds; refused if a file has changed since."""
+    """Train a policy with a ticket.
+
+    Refuses to train if a file that the ticket covers has changed since round 2.
+    """
     from ..training.run import run_gated
 
     if _follows():
         return
-    _say_profile_of(config, overrides)
+    _say_profile_of(config, overrides, gated=True)
     _run(lambda: run_gated(config, resume_from, overrides, show.Terminal()), as_json)
 
 
@@ -139,10 +157,31 @@ def _follows() -> bool:
     return True
 
 
-def _plan_own_run(config: Path, model: str, data: Path, overrides: list[str] | None, resume: bool) -> Path:
-    """The config of a run on the user's file, after its plan is printed and one step has worked."""
+def _say_next(config: Path, overrides: list[str] | None) -> None:
+    """What to type after a local run."""
+    from ..config.loader import load_train_config
+    from ..core.paths import FINAL_MODEL
+
+    settings = load_train_config(config, overrides)
+    flags = [word for one in overrides or () for word in ("--set", one)]
+    compare = shlex.join(["askgate", "eval", "--config", str(config), *flags])
+    model = settings.checkpoints(settings.seeds[0]) / FINAL_MODEL
+    show.say(f"-> {both('check the gates', '检查闸门')}: {compare}")
+    show.say(f"-> {both('curves and episodes', '曲线与对话记录')}: askgate board")
+    show.say(f"-> {both('talk to it', '与它对话')}: askgate chat {model}")
+
+
+@contextmanager
+def _plan_own_run(
+    config: Path, model: str, data: Path, overrides: list[str] | None, resume: bool, planned: bool
+) -> Iterator[Path]:
+    """The config of a run on the user's file, after its plan is printed and one step of a new run has worked.
+
+    A plan and a refused resumption leave the config of the earlier run as it was: the next resumption reads it.
+    """
+    from ..core.files import atomic_write
     from ..training.own_data import prepare_own_data
-    from ..training.run_plan import make_plan, try_step, write_run_config
+    from ..training.run_plan import config_file, make_plan, try_step, write_run_config
 
     if "RANK" in os.environ:
         remedy = "run it without torchrun first; it names the config that it writes. Then give that to torchrun"
@@ -153,35 +192,47 @@ def _plan_own_run(config: Path, model: str, data: Path, overrides: list[str] | N
         raise BadInput("--data writes a config of its own", where="--config", remedy="leave out --config or --data")
     found = prepare_own_data(data, show.Terminal())
     for row in found.skipped[: show.ROWS_SHOWN]:
-        show.say(row)
+        show.say(show.in_chinese(row))
     plan = make_plan(model, found)
-    path = write_run_config(plan, found)
-    size, device = f"{plan.parameters / 1e6:,.0f}M weights", f"{plan.device.type}, {plan.memory_gb:.0f} GB"
+    path = config_file(plan, found)
+    earlier = path.read_bytes() if path.exists() and (planned or resume) else None
+    write_run_config(plan, found, overrides or (), resume)
+    size = f"{plan.parameters / 1e6:,.0f}M {both('weights', '参数')}"
     show.say(f"{both('model:  ', '模型：')} {model}, {size}")
-    show.say(f"{both('device: ', '设备：')} {device}")
+    show.say(f"{both('device: ', '设备：')} {plan.device.type}, {plan.memory_gb:.0f} GB")
     show.say(f"{both('method: ', '方法：')} {plan.method}, {both('forecast', '预计占用')} {plan.needs_gb:.1f} GB")
-    counts = (
-        f"data:    {found.samples} samples ({found.need_ask} need a question), {found.held_out} held out, "
-        f"{len(found.skipped)} rows skipped",
-        f"数据： {found.samples} 条样本（{found.need_ask} 条需要提问），留出 {found.held_out} 条，"
-        f"跳过 {len(found.skipped)} 行",
-    )
-    show.say(both(*counts))
+    used = show.rows_used(found.row_counts, "train", found.samples, found.need_ask, found.held_out)
+    show.say(f"{both('data:   ', '数据：')} {used}")
     show.say(f"{both('config: ', '配置：')} {path}")
-    if not resume:
-        show.say(both("trying one step ...", "先试一步 ..."))
-        took = f"{try_step(path, model, found, overrides or ()):.0f} s"
-        show.say(both(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练"))
-    return path
+    options.say_tasks("messages", found.shares)
+    if not resume and not planned:
+        show.say("trying one step ...", "先试一步 ...")
+        with show.console(stderr=True).status(both("loading the model, then one step", "加载模型，然后试一步")):
+            took = f"{try_step(path, model, found, overrides or ()):.0f} s"
+        show.say(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练")
+    is_kept = not planned
+    try:
+        yield path
+    except BadInput:
+        is_kept = False
+        raise
+    finally:
+        if earlier is not None and not is_kept:
+            with atomic_write(path) as handle:
+                handle.write(earlier)
 
 
-def _say_profile_of(config: Path, overrides: list[str] | None) -> None:
+def _say_profile_of(config: Path, overrides: list[str] | None, gated: bool = False) -> None:
     from ..config.loader import load_train_config
 
     profile = load_train_config(config, overrides).profile
-    local = both(" (no ticket needed; its checkpoints cannot be released)", "（无需训练票；其检查点不可发布）")
-    local = local if profile == "local" else ""
-    options.say_profile(f"{profile}{local}")
+    if gated:
+        note = both(" (gated: needs the ticket)", "（受闸门保护：需要训练票）")
+    elif profile == "local":
+        note = both(" (no ticket needed; its checkpoints cannot be packaged)", "（无需训练票；其检查点不能打包发布）")
+    else:
+        note = ""
+    options.say_profile(f"{profile}{note}")
 
 
 def _run(start: Callable[[], TrialReport | None], as_json: bool) -> None:
@@ -197,34 +248,37 @@ def _run(start: Callable[[], TrialReport | None], as_json: bool) -> None:
         return
     for seed in report.seeds:
         if seed.changes is None:
-            show.say(f"seed {seed.seed}: {seed.steps} steps; no evaluation of base and trained policy")
+            english = f"seed {seed.seed}: {seed.steps} steps; no evaluation of base and trained policy"
+            show.say(english, f"种子 {seed.seed}：{seed.steps} 步；没有底模与训练后策略的评测")
             continue
-        columns = _columns(f"seed {seed.seed}, {seed.steps} steps", seed)
+        columns = _columns(f"{both('seed', '种子')} {seed.seed}, {_steps(report, seed)}", seed)
         show.print_table(columns, [_row(label, name, seed) for name, label in show.FIGURES.items()])
-        show.say(
-            f"{seed.changes['success'].base.n} "
-            + both("held-out samples, the same for all; shares in percent", "条留出样本，各策略相同；比例以百分数表示")
-        )
+        show.say_held_out(seed.changes["success"].base.n)
 
 
 def show_results(report: TrialReport) -> None:
     """One table: every figure of all seeds together and, where there are several, of each seed."""
     pooled = report.pooled
     if pooled.changes is None:
-        show.say(both("no evaluation of base and trained policy", "没有底模与训练后策略的评测"))
+        show.say("no evaluation of base and trained policy", "没有底模与训练后策略的评测")
         return
     several = len(report.seeds) > 1
-    title = f"{len(report.seeds)} seeds" if several else f"seed {report.seeds[0].seed}"
+    count = len(report.seeds)
+    title = both(f"{count} seeds", f"{count} 个种子") if several else f"{both('seed', '种子')} {report.seeds[0].seed}"
     rows = []
     for name, label in {**show.FIGURES, **MORE_FIGURES}.items():
         rows.append(_row(label, name, pooled))
         if several:
-            rows += [_row(f"  seed {one.seed}", name, one) for one in report.seeds if one.changes]
-    show.print_table(_columns(f"{title}, {pooled.steps} steps", pooled), rows)
-    show.say(
-        f"{report.figures['held_out']} "
-        + both("held-out samples, the same for all; shares in percent", "条留出样本，各策略相同；比例以百分数表示")
-    )
+            rows += [_row(f"  {both('seed', '种子')} {one.seed}", name, one) for one in report.seeds if one.changes]
+    show.print_table(_columns(f"{title}, {_steps(report, pooled)}", pooled), rows)
+    show.say_held_out(report.figures["held_out"])
+
+
+def _steps(report: TrialReport, compared: Compared) -> str:
+    """`100 steps`, or `4 steps, all SFT` if the warm start took all of them."""
+    warm = (report.config.get("warm_start") or {}).get("steps", 0)
+    only_sft = both(", all SFT", "，全为 SFT") if warm >= compared.steps else ""
+    return f"{compared.steps} {both('steps', '步')}{only_sft}"
 
 
 def _columns(title: str, compared: Compared) -> list[str]:
@@ -256,22 +310,32 @@ if TYPE_CHECKING:
 
 def run_round(
     number: Annotated[
-        int | None, Argument(metavar="NUMBER", min=1, max=2, help="Number of the round: 1, then 2.")
+        int | None, Argument(metavar="NUMBER", min=1, max=2, help="1 or 2. Leave it out with --readmit.")
     ] = None,
     numbered: Annotated[int | None, Option("--round", min=1, max=2, hidden=True)] = None,
     profile: options.GateProfile = None,
     replaces: Annotated[
-        str, Option("--replace", metavar="PROFILE", help="Withdraw the passed rounds and sign-offs of this profile.")
+        str,
+        Option(
+            "--replace",
+            metavar="PROFILE",
+            help="Withdraw the passed rounds and sign-offs of PROFILE, another profile that ran in this folder.",
+        ),
     ] = "",
     again: Annotated[
         bool,
-        Option("--readmit", help="Measure both rounds again after an update of AskGate. Calls no judge."),
+        Option(
+            "--readmit",
+            help="After an update of AskGate: measure both rounds again on the same files and scores, and write a new "
+            "ticket. Calls no judge.",
+        ),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Run a round of gates: `askgate round 1`, then `askgate round 2`.
+    """Measure all gates: `askgate round 1`, then `askgate round 2`.
 
-    Measures every gate from the files. A passed round 2 writes the ticket that ppo-runner needs.
+    Both rounds score new samples with the judge, which may be billed. If round 2 passes, it writes the ticket that
+    ppo-runner needs.
     """
     from ..gates.readmit import readmit
     from ..gates.rounds import run_round as run
@@ -279,7 +343,9 @@ def run_round(
     number = number or numbered
     if (number is None) != again:
         raise BadInput(
-            "give either of them", where="NUMBER, --readmit", remedy="write `askgate round 1`, then `askgate round 2`"
+            "give a number or --readmit, not both",
+            where="askgate round",
+            remedy="write `askgate round 1`, then `askgate round 2`",
         )
     if number is None:
         report, path = readmit(show.complain)
@@ -296,21 +362,22 @@ def run_round(
 
 def verify(
     deep: Annotated[
-        bool, Option("--deep", help="Also measure every gate again, and rerun the models on some recorded dialogues.")
+        bool, Option("--deep", help="Also measure every gate again, and let the models repeat recorded dialogues.")
     ] = False,
-    owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
+    owner_key: options.OwnerKey = "",
     dialogues: Annotated[
-        int | None, Option(min=1, help="Dialogues of each policy to repeat with --deep. A large number repeats all.")
-    ] = None,
+        int,
+        Option(min=1, help="With --deep: number of dialogues that each policy repeats. A large number repeats all."),
+    ] = DIALOGUES,
     tsa_root: options.TsaRoot = "",
 ) -> None:
-    """Verify the evidence of the rounds and the results of training. Names the first thing that does not match."""
-    from ..gates.verify import verify as check
-    from ..release.repeat_dialogues import DIALOGUES
-    from ..release.verify_results import verify_results
+    """Verify the evidence of the rounds and the results of training. Names the first file or value that is wrong."""
+    with rare_collections():
+        from ..gates.verify import verify as check
+        from ..release.verify_results import verify_results
 
-    rounds = check(deep, show.say, owner_key=owner_key, tsa_root=tsa_root)
-    verify_results(deep, show.say, dialogues=dialogues or DIALOGUES)
+        rounds = check(deep, show.say, owner_key=owner_key, tsa_root=tsa_root)
+        verify_results(deep, show.say, dialogues=dialogues)
     show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
 
 
@@ -326,13 +393,18 @@ def anchor(
 
 
 def sign_off(
-    key: Annotated[Path | None, Option(help="The owner's private Ed25519 key (PEM).")] = None,
-    amber: Annotated[str, Option(help="Sign this amber off instead of the ticket, such as judge_weight.")] = "",
-    by: Annotated[
-        str, Option(help="Name to record for an amber if the profile has no owner key. Default: $USER.")
-    ] = "",
+    key: Annotated[
+        Path | None,
+        Option(help="The owner's private Ed25519 key (PEM). Required if the profile names an owner key."),
+    ] = None,
+    amber: Annotated[str, Option(help="Amber to accept, such as judge_weight. Default: sign the ticket.")] = "",
+    by: Annotated[str, Option(help="With --amber and without an owner key: who accepts it. Default: $USER.")] = "",
+    reason: Annotated[str, Option(help="With --amber: why it is acceptable. Recorded and shown in reports.")] = "",
 ) -> None:
-    """Sign the ticket in this folder with the owner's key, or accept an amber light. Verifies the evidence first."""
+    """Sign the ticket of this folder, or accept an amber light. Verifies the evidence first.
+
+    A ticket needs a signature only if the profile names an owner key. A release needs every amber to be accepted.
+    """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key
     from ..gates.sign_off import sign_off as sign
@@ -346,11 +418,17 @@ def sign_off(
     if amber:
         from ..gates.ambers import sign_amber
 
-        name = by or os.environ.get("USER", "") or "unknown"
-        show.wrote(sign_amber(profile, amber, key, password, name))
+        name = by or os.environ.get("USER", "")
+        show.wrote(sign_amber(profile, amber, key, password, name, reason))
         return
     if key is None:
         raise BadInput("is missing", where="--key", remedy="name the owner's private key, or an amber with --amber")
+    if profile.owner_key is None:
+        raise BadInput(
+            "names no owner key, so nothing would check the signature",
+            where=f"profile {profile.name}",
+            remedy="set owner_key in the profile and run both rounds again, then sign",
+        )
     require_owner_key(profile, key, password)
     show.wrote(sign(key, password, TICKET, ticket.profile, ticket.run, ENVELOPE))
 

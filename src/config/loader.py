@@ -48,17 +48,25 @@ def load_train_config(path: Path, overrides: Sequence[str] | None = None) -> Tra
 def load(path: Path, model: type[Model], overrides: Sequence[str] | None = None) -> Model:
     """The effective config as a checked object. Raises BadInput that names the key at fault."""
     chain = _chain(path)
-    content = _merged(chain)
-    given = dict(_parse_override(text) for text in overrides or ())
-    for key, value in given.items():
-        for part in reversed(key.split(".")):
-            value = {part: value}
-        content = _merge(content, value)
+    content = with_overrides(_merged(chain), overrides)
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        ours = HOME / path
-        raise invalid_setting(error, model, chain, list(given), read_yaml(ours) if ours.is_file() else {}) from None
+        keys, ours = [text.partition("=")[0] for text in overrides or ()], HOME / path
+        raise invalid_setting(error, model, chain, keys, read_yaml(ours) if ours.is_file() else {}) from None
+
+
+def with_overrides(settings: Any, overrides: Sequence[str] | None) -> Any:
+    """Settings with `--set` overrides applied, not checked.
+
+    >>> with_overrides({"steps": 100, "eval": {"n": 5}}, ["steps=10", "eval.greedy=true"])
+    {'steps': 10, 'eval': {'n': 5, 'greedy': True}}
+    """
+    for key, value in dict(_parse_override(text) for text in overrides or ()).items():
+        for part in reversed(key.split(".")):
+            value = {part: value}
+        settings = _merge(settings, value)
+    return settings
 
 
 @contextmanager

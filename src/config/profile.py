@@ -8,12 +8,13 @@ Limits that define what a check means, such as the tolerance of the task mix, ar
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, get_args
 
 from pydantic import Field
 
 from askgate_env.types import TASKS, Level, Task
 
+from ..core.defaults import ProfileName, SourceName
 from ..core.errors import BadInput
 from ..core.files import real_path
 from .judge_config import ScoringSection
@@ -22,8 +23,7 @@ from .schema import FilePath, Listed, Section, Share, TaskShares
 from .train_config import TrainConfig, WatchSection
 
 FOLDER = Path("configs/gates")
-ProfileName = Literal["quickstart", "rc1"]
-NAMES: tuple[ProfileName, ...] = ("quickstart", "rc1")
+NAMES: tuple[ProfileName, ...] = get_args(ProfileName)
 """Weakest first. A ticket of one profile is good for that one alone."""
 LOCAL_LEDGER = Path("reports/rc1/local_scoring_ledger.jsonl")
 """Ledger of runs and recordings that no profile is about."""
@@ -227,7 +227,7 @@ class Thresholds(Section):
 class SourceSection(Section):
     """Source of the problems of pool and shadow set, as in the flags of build-rollout-pool."""
 
-    name: Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"]
+    name: SourceName
     data_dir: FilePath | None
     """Folder of the dataset's files."""
     reuse: Count

@@ -10,6 +10,7 @@ from types import UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from askgate_env.types import Level, Task
 
@@ -47,8 +48,8 @@ class Section(BaseModel):
 class SettingError(ValueError):
     """Raised by a validator of several settings. Names the one at fault."""
 
-    def __init__(self, key: str, what: str) -> None:
-        self.key = key
+    def __init__(self, key: str, what: str, remedy: str = "correct it") -> None:
+        self.key, self.remedy = key, remedy
         super().__init__(what)
 
 
@@ -80,6 +81,12 @@ def invalid_setting(
         value = _value(shipped, parts)
         text = "VALUE" if value is _MISSING else json.dumps(value)
         what, remedy = "this setting is missing", f"add a line `{parts[-1]}: {text}`"
+    elif first["type"] == "model_type" and key:
+        what, remedy = "it is a section, not a value", _set_inside(key, first["input"], _find_field(model, parts))
+    elif first["type"] in _OTHER_END:
+        what += _other_end(first["type"], _find_field(model, parts))
+    elif isinstance(fault, SettingError):
+        remedy = fault.remedy
     elif not key:
         what, remedy = "not a mapping of settings", "write one setting per line, like steps: 100"
     set_by = [one for one in overrides if f"{one}.".startswith(f"{key}.") or key.startswith(f"{one}.")] if key else []
@@ -88,6 +95,50 @@ def invalid_setting(
     path = next((file for file, content in own if _value(content, parts) is not _MISSING), own[0][0])
     where = f"--set {set_by[-1]}" if set_by else f"{path}: {key}" if key else str(path)
     return BadInput(what, where=where, remedy=remedy)
+
+
+def _find_field(model: type[BaseModel], parts: Sequence[str]) -> FieldInfo | None:
+    """The field at `section.key`; None for an item of a list, and for what is no setting."""
+    field: FieldInfo | None = None
+    sections: Sequence[type[BaseModel]] = [model]
+    for part in parts:
+        field = next((one.model_fields[part] for one in sections if part in one.model_fields), None)
+        sections = _sections(field) if field else ()
+    return field
+
+
+def _sections(field: FieldInfo) -> list[type[BaseModel]]:
+    choices = get_args(field.annotation) if isinstance(field.annotation, UnionType) else (field.annotation,)
+    return [one for one in choices if isinstance(one, type) and issubclass(one, BaseModel)]
+
+
+def _set_inside(key: str, value: Any, field: FieldInfo | None) -> str:
+    """A key of the section that takes this value, or else its first one."""
+    inside = {
+        name: one for section in (_sections(field) if field else ()) for name, one in section.model_fields.items()
+    }
+    fitting = [name for name, one in inside.items() if isinstance(value, str) and value in get_args(one.annotation)]
+    if fitting:
+        return f"set {key}.{fitting[0]}={value}"
+    return f"set one of its keys: {', '.join(f'{key}.{name}' for name in inside)}" if inside else "correct it"
+
+
+_OTHER_END = {
+    "greater_than": ("le", "lt"),
+    "greater_than_equal": ("le", "lt"),
+    "less_than": ("ge", "gt"),
+    "less_than_equal": ("ge", "gt"),
+}
+_BOUNDS = {"ge": "greater than or equal to", "gt": "greater than", "le": "less than or equal to", "lt": "less than"}
+
+
+def _other_end(kind: str, field: FieldInfo | None) -> str:
+    """The other end of a range, for a message that names one."""
+    for bound in _OTHER_END[kind]:
+        for one in field.metadata if field else ():
+            if getattr(one, bound, None) is not None:
+                return f" and {_BOUNDS[bound]} {getattr(one, bound)}"
+    return ""
 
 
 def _value(content: Any, parts: Sequence[str]) -> Any:
@@ -112,10 +163,8 @@ def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
         path = f"{prefix}{field.alias or name}"
         yield path
-        choices = get_args(field.annotation) if isinstance(field.annotation, UnionType) else (field.annotation,)
-        for section in choices:
-            if isinstance(section, type) and issubclass(section, BaseModel):
-                yield from _paths(section, f"{path}.")
+        for section in _sections(field):
+            yield from _paths(section, f"{path}.")
 
 
 def dotted(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

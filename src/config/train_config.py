@@ -162,6 +162,16 @@ class WarmStartSection(Section):
     """Maximum tokens of an update."""
 
 
+class DemoLossSection(Section):
+    """SFT loss on random demonstrations of the pool, added to every update of the strategy, so that it keeps what SFT
+    taught (PPO-ptx of Ouyang et al. 2022, arXiv:2203.02155)."""
+
+    weight: float = Field(gt=0, le=10)
+    """Weight of this loss; that of the strategy's loss is 1."""
+    batch_tokens: int = Field(default=4096, ge=32)
+    """Tokens of the demonstrations in an update, user and tool tokens included."""
+
+
 class RewardSection(Section):
     """Reward settings: the terms of an episode's reward and their weights."""
 
@@ -379,6 +389,8 @@ class TrainConfig(Section):
 
     warm_start: WarmStartSection | None = None
     """null: the strategy starts from the base."""
+    demo_loss: DemoLossSection | None = None
+    """null: updates of the strategy use episodes only."""
     steps: int = Field(ge=1, le=10_000_000)
     """Steps of the run, those of the warm start included. `max_steps` is another name of this key."""
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(strict=False, min_length=1)]
@@ -444,7 +456,8 @@ class TrainConfig(Section):
         if self.rollout.backend == "vllm" and self.finetune.method == "full":
             raise SettingError("rollout.backend", "vLLM servers are given adapters; set finetune.method: lora or qlora")
         if self.eval.control and self.finetune.method != "full":
-            raise SettingError("eval.control", f"the control needs finetune.method: full, not {self.finetune.method}")
+            what = f"the control needs finetune.method: full, not {self.finetune.method}"
+            raise SettingError("eval.control", what, "set eval.control: false")
         return self
 
     @property

@@ -62,6 +62,14 @@ def check(name: str, value: float | None, rule: Rule, threshold: float, remedy: 
     return Check(name, measured, rule, threshold, passed, remedy, remedy_zh)
 
 
+def amber(name: str, value: float | None, rule: Rule, threshold: float, told: str = "") -> list[Check]:
+    """The amber of that name if the value does not pass, else nothing. `told` is added to its text."""
+    en, zh = remedies("ambers")[name]
+    texts = (f"{en}: {told}", f"{zh}：{told}") if told else (en, zh)
+    made = check(name, value, rule, threshold, *texts)
+    return [] if made.passed else [made]
+
+
 class Evidence(Struct, frozen=True):
     """Inputs and outputs of a stage with their checksums, its arguments, code version and times."""
 

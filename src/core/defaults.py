@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from askgate_env.types import Level, Task
 
 Name = TypeVar("Name", bound=str)
+
+ProfileName = Literal["quickstart", "rc1"]
+SourceName = Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"]
+"""Sources of problems."""
 
 MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
 DIFFICULTY_MIX: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 """Shares of a balanced pool."""
 SEED = 20250820
 TEMPLATES = Path("templates/pack_v2")
+BASELINE = Path("configs/weights_baseline.json")
+WEIGHTS = Path("configs/weights.json")
+"""Weights of the reward: the old ones, and those that were calibrated here."""
 
 MIN_TURNS = 5
 """A hard sample opens three articles, asks and answers; fewer turns leave no room for it."""
@@ -28,6 +35,8 @@ SEED_POOL_FACTS = "seed_pool, its sidecar"
 RESUME = "--resume (train.ppo_runner: --resume-from)"
 """How to resume a run, for messages that do not know which command started it."""
 
+DIALOGUES = 12
+"""Dialogues of each policy that a deep verification generates again."""
 MIX_TOLERANCE = 0.03
 """How far a task's share of a pool may be from the share that was asked for."""
 MIN_SAMPLES = 30

@@ -11,15 +11,17 @@ from functools import cache
 from io import BufferedWriter, FileIO
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import msgspec
 
 import askgate_env
 
+from .defaults import WEIGHTS
 from .disk import disk, make_path
 from .errors import BadInput
 
+T = TypeVar("T")
 _RANDOM_CHARACTERS = 8
 """Random characters at the end of a temporary name."""
 _DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -32,8 +34,6 @@ ENV = Path(askgate_env.__file__).resolve().parent
 FOLDERS = ("configs", "models", "templates")
 LAUNCHERS = ("train", "scripts", "ops")
 """Folders of a checkout with scripts that start AskGate."""
-MADE_HERE = (Path("configs/weights.json"),)
-"""Files that a run writes into its own folder. The copy in a checkout may belong to another run."""
 Start = Callable[[Path], IO[bytes]]
 """Opens one more file of an atomic group."""
 
@@ -69,6 +69,11 @@ def note_read(path: Path, digest: str) -> None:
 def digests_read(path: Path) -> set[str]:
     """SHA-256 of a file each time that this process has read it since `forget_reads`; empty where it has not."""
     return _digests_read.get(os.path.abspath(path), set())
+
+
+def all_reads() -> dict[str, set[str]]:
+    """The same of every file, by its absolute path."""
+    return _digests_read
 
 
 def forget_reads() -> None:
@@ -266,6 +271,33 @@ def read_json(path: Path, remedy: str) -> Any:
         raise BadInput(f"not valid JSON ({error})", where=str(path), remedy=remedy) from None
 
 
+def read_record(path: Path, kind: type[T], remedy: str, what: str = "is not what it should be") -> T:
+    """A JSON file as a record of that kind. Refuses another kind of file with `what`."""
+    try:
+        return msgspec.convert(read_json(path, remedy), kind)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{what} ({error})", where=str(path), remedy=remedy) from None
+
+
+def json_or_none(path: Path) -> Any:
+    """Content of a JSON file, or of the last line of a JSONL file; None where there is none that can be read."""
+    try:
+        raw = path.read_bytes()
+        return msgspec.json.decode(raw.splitlines()[-1] if path.suffix == ".jsonl" else raw)
+    except (OSError, IndexError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def last_bytes(path: Path, count: int) -> bytes:
+    """The end of a file; empty where it cannot be read."""
+    try:
+        with open(path, "rb") as handle:
+            handle.seek(max(0, path.stat().st_size - count))
+            return handle.read()
+    except OSError:
+        return b""
+
+
 def is_plain_json(raw: bytes) -> bool:
     """Whether JSON is written as `write_json` writes it: a key that is there twice shows a reader another value than
     the one that counts."""
@@ -299,8 +331,11 @@ def refuse_overlap(outputs: Mapping[str, Path], inputs: Mapping[str, Path]) -> N
 
 
 def shipped(path: Path) -> Path:
-    """The user's own file or folder if it exists, else the one of that name that came with the package."""
-    if path.exists() or path.is_absolute() or path in MADE_HERE or path.parts[0] not in FOLDERS:
+    """The user's own file or folder if it exists, else the one of that name that came with the package.
+
+    A run writes its weights into its own folder. Those in a checkout may belong to another run.
+    """
+    if path.exists() or path.is_absolute() or path == WEIGHTS or path.parts[0] not in FOLDERS:
         return path
     ours = HOME / path
     return ours if ours.exists() else path
@@ -333,13 +368,13 @@ def checksum_path(file: Path, folder: Path = CHECKSUM_FOLDER) -> Path:
     return folder / f"{prefix}{file.stem}.sha256"
 
 
-def write_checksums(files: Iterable[Path], folder: Path = CHECKSUM_FOLDER) -> list[Path]:
+def write_checksums(files: Iterable[Path]) -> list[Path]:
     """Writes one checksum file per existing file, and removes the checksum of a file that is gone."""
     written = []
     for file in files:
         if file.parts[0] not in CHECKSUM_OF or file.suffix == _PAGE:
             continue
-        target = checksum_path(file, folder)
+        target = checksum_path(file)
         if not file.exists():
             target.unlink(missing_ok=True)
         elif file.is_file():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import codecs
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
@@ -16,10 +18,13 @@ T = TypeVar("T")
 
 MAX_LINE_BYTES = 4 * 2**20
 """A real HotpotQA sample is 20 KB. A line above 4 MB means a broken file that would fill the memory."""
+ROWS_LISTED = 10
+"""Number of refused rows that an error names."""
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Line numbers (from 1) and lines, without blank ones. The SHA-256 of a file read to its end is noted."""
+    """Line numbers (from 1) and lines, without blank ones and the mark of UTF-8. The SHA-256 of a file read to its end
+    is noted."""
     if path.exists() and not path.is_file():
         raise BadInput("is not a file", where=str(path), remedy="name a file")  # a pipe would be waited for
     with explain_read_errors(path):
@@ -35,7 +40,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     where=f"{path}:{number}",
                     remedy="check that the file is JSONL, one sample a line",
                 )
-            if not line.isspace():
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)  # Windows writes one
+            if line and not line.isspace():
                 yield number, line
         note_read(path, digest.hexdigest())
 
@@ -45,6 +52,18 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
     decoder = msgspec.json.Decoder(kind)
     for number, line in read_lines(path):
         yield decode(decoder, line, f"{path}:{number}")
+
+
+def read_plain(path: Path, kind: type[T]) -> Iterator[T]:
+    """As `read_records`, but refuses a line that `write_records` does not write: where a key is there twice, a reader
+    sees another value than the one that counts."""
+    decoder, encoder = msgspec.json.Decoder(kind), msgspec.json.Encoder()
+    for number, line in read_lines(path):
+        record = decode(decoder, line, f"{path}:{number}")
+        if encoder.encode(record) != line.rstrip(b"\r\n"):
+            what = "is not written as AskGate writes it, such as a line with a key twice"
+            raise BadInput(what, where=f"{path}:{number}", remedy="put the file back as it was, or make it again")
+        yield record
 
 
 class _Identified(Protocol):
@@ -70,18 +89,68 @@ def read_unique(path: Path, kind: type[Identified]) -> Iterator[Identified]:
         yield record
 
 
-def decode(decoder: msgspec.json.Decoder[T], line: bytes, where: str) -> T:
+def decode(decoder: msgspec.json.Decoder[T], line: bytes, where: str, remedy: str = "") -> T:
     try:
         return decoder.decode(line)
     except msgspec.ValidationError as error:
-        raise BadInput(str(error), where=where, remedy="correct that field or build the file again") from None
+        remedy = remedy or "correct that field or build the file again"
+        raise BadInput(str(error), where=where, remedy=remedy) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        refuse_other_encoding(line, where)
+        remedy = remedy or "correct that line or build the file again"
+        raise BadInput(f"not valid JSON ({error})", where=where, remedy=remedy) from None
+
+
+def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]) -> list[T]:
+    """What `read` makes of every row, given as its place and its text. If it refuses rows, one error names them all."""
+    found: list[T] = []
+    refused: list[BadInput] = []
+    for where, line in lines:
+        try:
+            found.append(read(where, line))
+        except BadInput as error:
+            refused.append(error)
+    if len(refused) == 1:
+        raise refused[0]
+    if refused:
+        named = listed([f"{error.where}: {error.what}" for error in refused])
+        raise BadInput(f"{len(refused)} rows cannot be read:{named}", remedy=refused[0].remedy)
+    return found
+
+
+def listed(rows: Sequence[str]) -> str:
+    """The first rows, one a line, and the number of those left out."""
+    left_out = len(rows) - ROWS_LISTED
+    return "".join(f"\n{row}" for row in (*rows[:ROWS_LISTED], *([f"and {left_out} more"] if left_out > 0 else ())))
+
+
+def decode_file(path: Path, kind: type[T], remedy: str) -> T:
+    """A JSON file decoded as `kind`, without the mark of UTF-8."""
+    with explain_read_errors(path, "check the file"):
+        raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    return decode(msgspec.json.Decoder(kind), raw, str(path), remedy)
+
+
+def decode_or_none(decoder: msgspec.json.Decoder[T], line: bytes) -> T | None:
+    """The record of a line; None where the line is something else, or is still being written."""
+    try:
+        return decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def refuse_other_encoding(content: bytes, where: str) -> None:
+    """Refuses bytes that are not UTF-8, with the command that converts their file. `where`: path, or path:line."""
+    try:
+        content.decode()
     except UnicodeDecodeError as error:
-        raise BadInput(
-            f"invalid UTF-8 at byte {error.start}", where=where, remedy="save the file as UTF-8 or build it again"
-        ) from None
-    except msgspec.DecodeError as error:
-        problem = "invalid UTF-8" if "utf-8" in str(error).lower() else f"not valid JSON ({error})"
-        raise BadInput(problem, where=where, remedy="correct that line or build the file again") from None
+        remedy = "save the file as UTF-8 or build it again"
+        with suppress(UnicodeDecodeError):
+            content.decode("gbk")
+            file = Path(where if Path(where).is_file() else where.rpartition(":")[0])
+            new = f"new{file.suffix}"
+            remedy = f"convert it: iconv -f GBK -t UTF-8 {file} > {new}; then use {new}"
+        raise BadInput(f"invalid UTF-8 at byte {error.start}", where=where, remedy=remedy) from None
 
 
 def write_records(handle: IO[bytes], records: Iterable[object]) -> int:

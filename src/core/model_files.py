@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
+from os.path import isfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from .errors import BadInput
-from .files import pinned, sha256_file, shipped
+from .files import pinned, read_json, sha256_file, shipped
+from .paths import FINAL_MODEL
 
 PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model folder that change what the model says."""
 WEIGHTS = ".safetensors"
 ADAPTER = "adapter_config.json"
 """File of a folder that PEFT has saved."""
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
 
 def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:
@@ -25,6 +31,11 @@ def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> s
         raise BadInput("has no weights (*.safetensors)", where=str(folder), remedy="name the folder of a model")
     lines = "".join(f"{digest(file)}  {file.name}\n" for file in files)
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def policy_sha256(folder: Path, adapter: Path | None = None) -> str:
+    """SHA-256 of a model, followed by that of its adapters if it has any."""
+    return model_sha256(folder) + (f"+{model_sha256(adapter)}" if adapter is not None else "")
 
 
 def base_sha256(base_model: str, digest: Callable[[Path], str] = sha256_file) -> str:
@@ -63,8 +74,9 @@ def find_model(base_model: str, download: bool = True) -> Path:
 
     if not may_be_on_hub(folder):
         raise unreadable(base_model)
+    here_only = not download or is_hub_unknown()
     try:
-        return Path(snapshot_download(base_model, allow_patterns=list(PATTERNS), local_files_only=not download))
+        return Path(snapshot_download(base_model, allow_patterns=list(PATTERNS), local_files_only=here_only))
     except (OSError, ValueError, HfHubHTTPError) as error:
         if download:
             raise unreadable(base_model) from error
@@ -73,14 +85,87 @@ def find_model(base_model: str, download: bool = True) -> Path:
         ) from error
 
 
+def find_policy(model: str, adapter: Path | None = None) -> tuple[Path, Path | None]:
+    """Folder of a model, and of its adapters if `model` or `adapter` names some."""
+    folder = shipped(Path(model))
+    if adapter is not None:
+        if not (adapter / ADAPTER).exists():
+            raise BadInput(f"there is no {ADAPTER}", where=str(adapter), remedy="name a folder that PEFT has saved")
+        if (folder / ADAPTER).exists():
+            raise BadInput("these are adapters, not a model", where=model, remedy="name their base instead")
+    elif (folder / ADAPTER).exists():
+        return _base_of(folder), folder
+    found = find_model(model)
+    require_config(found)
+    return found, adapter
+
+
+def _base_of(adapter: Path) -> Path:
+    """Folder of the base of adapters. Their file names it relative to the folder in which they were trained, which is
+    this one or one above the adapters."""
+    file = adapter / ADAPTER
+    base = str(read_json(file, "name a folder that PEFT has saved").get("base_model_name_or_path"))
+    places = [Path(), *adapter.absolute().parents, *adapter.resolve().parents]
+    for place in places:
+        if (place / base / CONFIG).is_file():
+            return place / base
+    try:
+        found = find_model(base)
+    except BadInput as error:
+        remedy = f"name the base: --model BASE --adapter {adapter} (askgate chat: BASE --adapter {adapter})"
+        raise BadInput(f"the base model {base} is not here", where=str(file), remedy=remedy) from error
+    require_config(found)
+    return found
+
+
+def require_config(folder: Path) -> None:
+    """Refuses a folder without `config.json`."""
+    if not (folder / CONFIG).is_file():
+        remedy = f"copy it from where the model came from, or name a folder with {CONFIG}, {TOKENIZER} and *{WEIGHTS}"
+        final = sorted(folder.glob(f"**/{FINAL_MODEL}/{CONFIG}"))
+        remedy = f"name {final[0].parent}" if final else remedy
+        raise BadInput(f"has no model: {CONFIG} is missing", where=str(folder), remedy=remedy)
+
+
+@contextmanager
+def explain_tokenizer_errors(folder: Path) -> Iterator[None]:
+    """Turns the errors of a library that finds no tokenizer, or none that it can read, into BadInput."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        if (folder / TOKENIZER).is_file():
+            what = f"{TOKENIZER} cannot be read ({str(error).splitlines()[0]})"
+        else:
+            what = f"has no tokenizer: {TOKENIZER} is missing"
+        remedy = f"copy {TOKENIZER} and tokenizer_config.json from where the model came from"
+        raise BadInput(what, where=str(folder), remedy=remedy) from error
+
+
 def may_be_on_hub(path: Path) -> bool:
     """Whether a path that is not here may be an `owner/name` of the hub; asking the hub takes half a minute."""
     return len(path.parts) == 2 and path.parts[0] != "models" and not path.parent.exists()
 
 
+def is_hub_unknown() -> bool:
+    """Whether the name of the hub does not resolve: asking it would cost 46 s of retries before the same answer."""
+    from urllib.request import getproxies  # takes 10 ms
+
+    from huggingface_hub.constants import ENDPOINT
+
+    if getproxies():
+        return False  # the proxy resolves names
+    try:
+        socket.getaddrinfo(urlsplit(ENDPOINT).hostname, None)
+    except OSError:
+        return True
+    return False
+
+
 def unreadable(base_model: str) -> BadInput:
-    return BadInput(
-        f"no model can be read from {base_model}",
-        where="base_model",
-        remedy="name a folder with config.json and safetensors, or a model on the hub that this machine can reach",
-    )
+    remedy = "name a folder with config.json and safetensors, or a model on the hub that this machine can reach"
+    # Not `is_file`: that fails on a folder which this user may not open.
+    folders = {folder.name.lower(): folder.name for folder in Path().iterdir() if isfile(folder / CONFIG)}
+    alike = get_close_matches(Path(base_model).name.lower(), folders, n=1)
+    if alike:
+        remedy = f"did you mean ./{folders[alike[0]]}? Else {remedy}"
+    return BadInput(f"no model can be read from {base_model}", where="base_model", remedy=remedy)

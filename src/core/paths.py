@@ -206,7 +206,8 @@ def adopt_run(move_mirror: Callable[[Path], None] = lambda run: None) -> Path | 
     files = [file for name in found for file in _files(name)]
     for name in found:
         if not any(_files(name)):  # an empty folder was made by hand, beforehand
-            _remove_empty(name)
+            for path in [*sorted(name.rglob("*"), reverse=True), name]:
+                path.rmdir()
     if _ADOPTING.is_symlink():
         run = RUNS / os.readlink(_ADOPTING)
     elif files:
@@ -228,11 +229,6 @@ def adopt_run(move_mirror: Callable[[Path], None] = lambda run: None) -> Path | 
 
 def _files(path: Path) -> Iterator[Path]:
     return (file for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
-
-
-def _remove_empty(folder: Path) -> None:
-    for path in [*sorted(folder.rglob("*"), reverse=True), folder]:
-        path.rmdir()
 
 
 def ablation_file(folder: Path, seed: int, side: str) -> Path:

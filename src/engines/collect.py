@@ -66,6 +66,7 @@ def collect(
             keep_hidden=critic is not None,
             only=ranks.own(range(len(jobs))),
             user=open_user(job.rollout.user),
+            batch_invariant=True,
         )
     with timer.part("gather"):
         # Without their hidden states: those are not exchanged, and a second copy would take memory in the update.

@@ -35,11 +35,10 @@ from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard, register_fsdp_forward_method
 from torch.distributed.tensor import DTensor, distribute_tensor
-from torch.nn.utils import clip_grad_norm_
 
 from ..core.defaults import RESUME
 from ..rollout.attention import unwrap
-from .packed import Learner, Scored, Stream
+from .packed import Learner, Scored, Stream, clip_gradients
 
 PATIENCE = timedelta(days=1)
 """How long a rank waits for another one: rank 0 may evaluate or wait for a judge meanwhile. A rank that has died is
@@ -135,7 +134,7 @@ class Ranks:
     def clip(self, weights: Sequence[Tensor], most: float) -> Tensor:
         """Sums gradients over the ranks and clips their norm, which is returned."""
         self.sum_gradients(weights)
-        return full(clip_grad_norm_(weights, most))
+        return full(clip_gradients(weights, most))
 
 
 ALONE = Ranks()

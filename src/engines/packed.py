@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.linalg import vector_norm
+from torch.nn.utils import clip_grads_with_norm_
 from torch.utils.checkpoint import checkpoint
 
 from ..agents.trajectory import Trajectory
@@ -227,3 +229,14 @@ def _carry_back(again: Scored, leaf: Scored) -> None:
     ]
     if pairs:
         torch.autograd.backward([x for x, _ in pairs], [grad for _, grad in pairs])
+
+
+def clip_gradients(weights: Sequence[Tensor], most: float) -> Tensor:
+    """Clips the norm of the gradients, which is returned.
+
+    It is summed in float64: in float32 the norm of a large tensor depends on how the tensor is sharded.
+    """
+    norms = [vector_norm(weight.grad, dtype=torch.float64) for weight in weights if weight.grad is not None]
+    norm = vector_norm(torch.stack(norms)).float() if norms else torch.zeros(())
+    clip_grads_with_norm_(weights, most, norm)
+    return norm

@@ -7,7 +7,7 @@
         rewards      = reward(episode)                  # outcome, dimensions, over-clarification penalty
         ref_logprobs = frozen start on the same tokens  # for the KL penalty: the warm start, or else the base
         targets      = strategy.targets(batch)          # advantages and returns (PPO, GRPO) or pairs (DPO)
-        for epoch, minibatch: AdamW step on strategy.loss(...)
+        for epoch, minibatch: AdamW step on strategy.loss(...), plus `demo_loss` on random demonstrations if it is set
         callbacks: evaluate, log, save a checkpoint
 
 The losses are in `strategies/ppo.py`, `grpo.py` and `dpo.py`. All randomness of a step comes from the seed and the
@@ -55,7 +55,7 @@ from .models import (
     recompute_layers,
 )
 from .packed import Entropy, Learner, Scored, Stream, backward, pack
-from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
+from .sft import MAX_NORM, Demo, random_batch, sft_batches, sft_loss, sft_optimizer
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 CRITIC_MINIBATCH = 512
@@ -137,12 +137,8 @@ class PurePT(BaseEngine):
             for rows, lr in sft_batches(demos, warm.plan, *part):
                 for group in self.optimizer.param_groups:
                     group["lr"] = lr
-                # The gradient is that of the whole batch, in as many passes as the memory needs.
-                room = min(warm.plan.batch_tokens, self.job.optimizer.pack_tokens)
-                streams = pack([demos[row] for row in self.ranks.own(rows)], room, self.job.device)
-                streams = self.ranks.level(streams, self.job.device)
-                said = sum(int(demos[row].policy.sum()) for row in rows)
-                loss = backward_strictly(partial(self._sft_backward, streams, said), self.optimizer.zero_grad)
+                passes = partial(self._sft_backward, *self._sft_streams(demos, rows, warm.plan.batch_tokens))
+                loss = backward_strictly(passes, self.optimizer.zero_grad)
                 self.accelerator.unscale_gradients()
                 weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
                 metrics.append({"loss": self.ranks.sum(loss), "grad_norm": self.ranks.clip(weights, MAX_NORM)})
@@ -159,13 +155,21 @@ class PurePT(BaseEngine):
         facts = {**means, "sft_tokens": float(sum(token_counts)), "sft_updates": float(len(metrics))}
         return StepResult(self.step, {**facts, **timer.metrics()}, [])
 
-    def _sft_backward(self, streams: Sequence[Stream], said: int) -> Tensor:
-        """Adds the gradient of these streams of a batch with `said` policy tokens. Returns their share of the loss."""
+    def _sft_streams(self, demos: Sequence[Demo], rows: Sequence[int], batch_tokens: int) -> tuple[list[Stream], int]:
+        """This rank's streams of a batch of demonstrations, as many as the memory needs, and the batch's policy
+        tokens: the gradient is that of the whole batch, however it is split."""
+        room = min(batch_tokens, self.job.optimizer.pack_tokens)
+        streams = pack([demos[row] for row in self.ranks.own(rows)], room, self.job.device)
+        return self.ranks.level(streams, self.job.device), sum(int(demos[row].policy.sum()) for row in rows)
+
+    def _sft_backward(self, streams: Sequence[Stream], said: int, weight: float = 1.0) -> Tensor:
+        """Adds the gradient of these streams of a batch with `said` policy tokens, times `weight`. Returns their share
+        of the loss, without the weight."""
         loss = torch.zeros((), device=self.job.device)
         for stream in streams:
             with self.accelerator.autocast():
                 part = self.learner.call(sft_loss, stream) * (len(stream.said_N) / said)
-            self.accelerator.backward(part)
+            self.accelerator.backward(weight * part)
             loss += part.detach()
         return loss
 
@@ -231,12 +235,9 @@ class PurePT(BaseEngine):
                 if not streams:
                     continue
                 with timer.part("forward_backward"):
-                    loss = partial(self._loss, part, part_targets)
-                    spread = partial(self.ranks.spread_scores, part.episode_N)
-                    found = backward_strictly(
-                        partial(backward, self.accelerator, self.learner, streams, loss, critic_only, spread),
-                        self.optimizer.zero_grad,
-                    )
+                    demos = None if critic_only else self._demo_batch(rng)
+                    passes = partial(self._backward, streams, part, part_targets, critic_only, demos)
+                    found = backward_strictly(passes, self.optimizer.zero_grad)
                 with timer.part("optimizer"):
                     found |= self._optimizer_step()
                 metrics.append(found)
@@ -245,6 +246,31 @@ class PurePT(BaseEngine):
             return {}
         first = {name: float(value) for name, value in metrics[0].items() if name.startswith("logp_gap")}
         return {**weighted_means(metrics, token_counts), **first}
+
+    def _backward(
+        self,
+        streams: Sequence[Stream],
+        part: Batch,
+        targets: Targets,
+        critic_only: bool,
+        demos: tuple[list[Stream], int] | None,
+    ) -> dict[str, Tensor]:
+        """Adds the gradients of a minibatch of episodes and of a batch of demonstrations."""
+        loss, spread = partial(self._loss, part, targets), partial(self.ranks.spread_scores, part.episode_N)
+        found = backward(self.accelerator, self.learner, streams, loss, critic_only, spread)
+        if demos and self.job.demo_loss:
+            found["demo_loss"] = self.ranks.sum(self._sft_backward(*demos, self.job.demo_loss.weight))
+        return found
+
+    def _demo_batch(self, rng: np.random.Generator) -> tuple[list[Stream], int] | None:
+        """Random demonstrations for the `demo_loss` of one update, as `_sft_backward` takes them."""
+        settings = self.job.demo_loss
+        if settings is None:
+            return None
+        demos = self._demonstrations = self._demonstrations or settings.demonstrations()
+        rows = random_batch(demos, settings.batch_tokens, rng)
+        self.tokens_seen += sum(len(demos[row].tokens) for row in rows)
+        return self._sft_streams(demos, rows, settings.batch_tokens)
 
     def _loss(self, part: Batch, targets: Targets, now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
         """The strategy's loss on a minibatch, given the scores that the policy now gives to its tokens."""

@@ -47,13 +47,19 @@ vllm serve {base} --enable-lora --max-lora-rank {rank} --lora-modules policy=FOL
     --tokenizer FOLDER --chat-template FOLDER/{template}{calls}
 ```
 
-With PEFT:
+"""
+_MERGE = """
+One command merges the adapters into their base with PEFT and writes a plain model to `merged/`:
 
-```python
-from peft import AutoPeftModelForCausalLM
-
-policy = AutoPeftModelForCausalLM.from_pretrained("FOLDER")   # .merge_and_unload() gives a plain model
+```bash
+python -c 'from peft import AutoPeftModelForCausalLM as Model
+Model.from_pretrained("FOLDER").merge_and_unload().save_pretrained("merged")'
+cp {copied} merged/
 ```
+
+`adapter_config.json` names the base, `{base}`. AskGate looks for a relative path here, then in the folders above the
+adapters. PEFT looks here only: run it where the training ran. If the base is elsewhere: `askgate chat BASE --adapter
+FOLDER`, and `askgate eval` and `askgate export-gguf` with `--model BASE --adapter FOLDER`.
 """
 _VLLM_MODEL = """\
 With vLLM, which then answers `/v1/chat/completions`:
@@ -62,6 +68,8 @@ With vLLM, which then answers `/v1/chat/completions`:
 vllm serve FOLDER --served-model-name policy{calls}
 ```
 """
+_LLAMA = "llama-server -m policy.gguf --jinja --port 8080    # answers /v1/chat/completions\n"
+"""The file has the chat template; `--jinja` applies it, tools included."""
 _NO_TEMPLATE = """\
 The tokenizer has no chat template: the dialogue has the layout of `src/agents/render.py` (`TagRenderer`), which chat
 servers do not know, and needs no system prompt. Serve it with AskGate.
@@ -72,9 +80,10 @@ def write_serving(folder: Path, base: str, tools: Sequence[str], native: bool = 
     """Writes recipe and system prompts into the folder of a saved policy, and its functions if it calls tools."""
     file = folder / ADAPTER
     rank = msgspec.json.decode(file.read_bytes())["r"] if file.exists() else None
-    chat = _NO_TEMPLATE
+    chat, llama = _NO_TEMPLATE, ""
     if (folder / CHAT_TEMPLATE).exists():
         most = next((one for one in VLLM_RANKS if rank and one >= rank), VLLM_RANKS[-1])
+        llama = _LLAMA
         recipe = _VLLM_ADAPTERS if rank else _VLLM_MODEL
         chat = recipe.format(base=base, rank=most, template=CHAT_TEMPLATE, calls=_CALLS if native else "")
     rows = _NATIVE if native else _TAGS
@@ -85,10 +94,18 @@ def write_serving(folder: Path, base: str, tools: Sequence[str], native: bool = 
         functions=_SEND_TOOLS if native else "",
         actions="\n".join(f"| {rows[one][0]} | {rows[one][1]} |" for one in ("ask", *tools, "answer")),
         chat=chat,
-        export=f"--model {base} --adapter FOLDER" if rank else "--model FOLDER",
+        llama=llama,
+        merge=_MERGE.format(base=base, copied=_copied(folder, native)) if rank else "",
     )
     (folder / RECIPE).write_text(text, encoding="utf-8")
     prompts = system_prompts() if native else {lang: system(lang, tools) for lang in LANGS}
     (folder / SYSTEM_PROMPT).write_bytes(json_bytes(prompts))
     if native:
         (folder / TOOLS_FILE).write_bytes(json_bytes(functions(tools)))
+
+
+def _copied(folder: Path, native: bool) -> str:
+    """Files beside the weights that a merged policy needs too."""
+    template = [CHAT_TEMPLATE] if (folder / CHAT_TEMPLATE).exists() else []
+    names = ["token*", *template, SYSTEM_PROMPT, *([TOOLS_FILE] if native else [])]
+    return " ".join(f"FOLDER/{name}" for name in names)

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
-from .packed import LOGITS_AT_ONCE, Stream, hidden_before, pack
+from .packed import LOGITS_AT_ONCE, Stream, clip_gradients, hidden_before, pack
 
 WARMUP = 0.05
 """Share of the budget over which the learning rate rises; after that it falls as a cosine to a tenth."""
@@ -60,7 +60,7 @@ def fine_tune(model: Any, demos: Sequence[Demo], plan: SftPlan) -> dict[str, flo
         with autocast:
             loss = sft_loss(model, stream)
         torch.autograd.backward(loss)
-        torch.nn.utils.clip_grad_norm_(model.parameters(), MAX_NORM)
+        clip_gradients(list(model.parameters()), MAX_NORM)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         read += sum(len(demos[row].tokens) for row in rows)
@@ -125,6 +125,17 @@ def endless_batches(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]
         batches = list(_cut(order, lengths, plan.batch_tokens))
         for index in rng.permutation(len(batches)):
             yield batches[index]
+
+
+def random_batch(demos: Sequence[Demo], max_tokens: int, rng: np.random.Generator) -> list[int]:
+    """Rows of random demonstrations of at most `max_tokens` tokens together; one in any case."""
+    rows: list[int] = []
+    for row in rng.permutation(len(demos)).tolist():
+        max_tokens -= len(demos[row].tokens)
+        if rows and max_tokens < 0:
+            break
+        rows.append(row)
+    return rows
 
 
 def _cut(order: NDArray[np.int64], lengths: NDArray[np.int64], max_tokens: int) -> Iterator[list[int]]:

@@ -78,14 +78,6 @@ def read_seal_of(folder: Path, seed: int, side: str) -> Seal | None:
         return None
 
 
-def sealed_config(seal: Seal | None) -> TrainConfig | None:
-    """The config that a run was sealed with; None where there is none of this version."""
-    try:
-        return TrainConfig.model_validate(seal.marks.get("config")) if seal else None
-    except ValidationError:
-        return None
-
-
 def profile_plan(profile: Profile) -> AblationPlan:
     """The ablation that a profile asks for: alpha of its config, and the cap that every gated run has."""
     paths, sizes = profile.paths, profile.sizes.ablation
@@ -103,9 +95,12 @@ def profile_plan(profile: Profile) -> AblationPlan:
 
 def is_sealed_as(seal: Seal | None, config: TrainConfig, sources: Mapping[str, str]) -> bool:
     """Whether a final model was sealed at the last step of a run with these settings and files."""
-    ran = sealed_config(seal)
-    if seal is None or ran is None or seal.step != config.steps:
+    if seal is None or seal.step != config.steps:
         return False
+    try:
+        ran = TrainConfig.model_validate(seal.marks.get("config"))
+    except ValidationError:
+        return False  # of another version, or of none
     theirs = seal.marks.get("sources", {})
     same = _compared(ran) == _compared(config)
     return same and all(theirs.get(key) == digest for key, digest in sources.items())

@@ -10,7 +10,8 @@ several seeds are several episodes of each sample.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,57 @@ class Change(Struct, frozen=True):
     """The same in percentage points, for shares."""
 
 
+class Side:
+    """The episodes of one policy, with what every comparison needs of them, computed once."""
+
+    def __init__(self, episodes: Sequence[Episode], seed: int) -> None:
+        """`seed`: of the bootstrap; both sides of a comparison must have the same."""
+        self.seed, self.facts = seed, Counter(map(sample_facts, episodes))
+        self.episodes = sorted(episodes, key=lambda one: one.sample_id)
+
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        return figures(self.episodes, self.table)
+
+    @cached_property
+    def table(self) -> F64:
+        return table(self.episodes)
+
+    @cached_property
+    def values(self) -> F64:
+        return ratio(*self.table.sum(axis=2))
+
+    @cached_property
+    def resampled(self) -> F64:
+        """The figures in each resample of the samples. The episodes of a sample are resampled together."""
+        firsts = np.unique([one.sample_id for one in self.episodes], return_index=True)[1]
+        if not len(firsts):
+            return np.full((len(NAMES), 1), np.nan)
+        part, drawn = np.add.reduceat(self.table, firsts, axis=2), _resamples(len(firsts), self.seed)
+        # Sums of small whole numbers are exact in single precision. Not `@`: threads of a matrix product cost more than
+        # they save on so little, most of all beside a training run.
+        single = part.astype(np.float32)
+        sums = [np.einsum("kfn,nt->kft", single, times.astype(np.float32)) for times in drawn]
+        return ratio(*np.concatenate(sums, axis=2).astype(np.float64))
+
+
+@lru_cache(maxsize=1)
+def _resamples(n: int, seed: int) -> list[NDArray[np.uint16]]:
+    """How often each of `n` samples is in each resample."""
+    rng = np.random.default_rng(seed)
+    counts = (rng.multinomial(n, np.full(n, 1 / n), size=AT_ONCE) for _ in range(RESAMPLES // AT_ONCE))
+    return [one.T.astype(np.uint16) for one in counts]
+
+
 def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> dict[str, Change]:
     """Both must have run on the same samples, equally often. Against a control: the control as `base`."""
-    one, other = _paired(base, trained)
-    before, after = table(one), table(other)
-    delta = ratio(*after.sum(axis=2)) - ratio(*before.sum(axis=2))
-    firsts = np.unique([episode.sample_id for episode in one], return_index=True)[1]
-    low, high = _interval(before, after, firsts, seed)
-    then, now = figures(one), figures(other)
+    return compare_sides(Side(base, seed), Side(trained, seed))
+
+
+def compare_sides(base: Side, trained: Side) -> dict[str, Change]:
+    _require_same_samples(base, trained)
+    delta, then, now = trained.values - base.values, base.figures, trained.figures
+    low, high = _interval(trained.resampled - base.resampled)
     return {
         name: _change(name, then[name], now[name], delta[row], low[row], high[row]) for row, name in enumerate(NAMES)
     }
@@ -115,11 +159,13 @@ def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
     base, trained = rate.base.value, rate.trained.value
     need_ask, hard = changes["need_ask_success"].delta_pp, changes[f"success_{HARD_READING}"].delta_pp
     relative = round((trained - base) / base, DIGITS) if base and trained is not None else None
+    for_need = remedy["need_ask_success" if need_ask is not None else "need_ask_unmeasured"]
+    for_hard = remedy["success_hard" if hard is not None else "success_hard_unmeasured"]
     return [
-        check("need_ask_success_pp", need_ask, ">=", limits.need_ask_pp_min, *remedy["need_ask_success"]),
+        check("need_ask_success_pp", need_ask, ">=", limits.need_ask_pp_min, *for_need),
         overclar_check(rate, "overclar_relative", relative, limits.overclar_change_pct_max / 100, limits, "overclar"),
         check("avg_turns_change", changes["avg_turns"].delta, "<=", limits.turns_change_max, *remedy["avg_turns"]),
-        check("success_hard_pp", hard, ">=", limits.hard_pp_min, *remedy["success_hard"]),
+        check("success_hard_pp", hard, ">=", limits.hard_pp_min, *for_hard),
     ]
 
 
@@ -131,17 +177,15 @@ def overclar_check(rate: Change, name: str, fall: float | None, most: float, lim
     return check(name, fall, "<=", most, *texts)
 
 
-def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[Episode], list[Episode]]:
-    """Both in the same order of samples. Another set of samples, or other facts about them, compares nothing."""
-    facts = [Counter(map(sample_facts, side)) for side in (base, trained)]
-    if facts[0] != facts[1]:
-        odd = next(iter((facts[0] - facts[1]) or (facts[1] - facts[0])))
+def _require_same_samples(base: Side, trained: Side) -> None:
+    """Another set of samples, or other facts about them, compares nothing."""
+    if base.facts != trained.facts:
+        odd = next(iter((base.facts - trained.facts) or (trained.facts - base.facts)))
         raise BadInput(
             f"the two policies did not run on the same samples; {odd[0]!r} is one that differs",
             where="comparison",
             remedy="evaluate both on the same file, each sample equally often",
         )
-    return sorted(base, key=lambda one: one.sample_id), sorted(trained, key=lambda one: one.sample_id)
 
 
 def sample_facts(episode: Episode) -> tuple[str, str, str | None, bool]:
@@ -149,28 +193,15 @@ def sample_facts(episode: Episode) -> tuple[str, str, str | None, bool]:
     return episode.sample_id, episode.task, episode.level, episode.needs_clarification
 
 
-def _interval(before: F64, after: F64, firsts: NDArray[np.intp], seed: int) -> tuple[F64, F64]:
-    """`firsts`: the columns at which the episodes of a new sample begin; they are resampled together."""
+def _interval(deltas: F64) -> tuple[F64, F64]:
+    """Ends of the 95% interval of each figure, from its change in each resample."""
     ends = np.full((2, len(NAMES)), np.nan)
-    if len(firsts):
-        parts = [np.add.reduceat(part, firsts, axis=2) for part in (before, after)]
-        deltas = np.concatenate(list(_deltas(parts, seed)), axis=1)
-        gaps = np.isnan(deltas).sum(axis=1)
-        ends[:, gaps == 0] = np.percentile(deltas[gaps == 0], [2.5, 97.5], axis=1)
-        # A resample without a single sample to measure a figure on says nothing about it.
-        some = (gaps > 0) & (gaps < RESAMPLES)
-        ends[:, some] = np.nanpercentile(deltas[some], [2.5, 97.5], axis=1)
+    gaps = np.isnan(deltas).sum(axis=1)
+    ends[:, gaps == 0] = np.percentile(deltas[gaps == 0], [2.5, 97.5], axis=1)
+    # A resample without a single sample to measure a figure on says nothing about it.
+    some = (gaps > 0) & (gaps < deltas.shape[1])
+    ends[:, some] = np.nanpercentile(deltas[some], [2.5, 97.5], axis=1)
     return ends[0], ends[1]
-
-
-def _deltas(parts: list[F64], seed: int) -> Iterator[F64]:
-    n = parts[0].shape[2]
-    rng = np.random.default_rng(seed)
-    for _ in range(RESAMPLES // AT_ONCE):
-        times = rng.multinomial(n, np.full(n, 1 / n), size=AT_ONCE).T.astype(np.float64)
-        # Not `@`: threads of a matrix product cost more than they save on so little, most of all beside a training run.
-        before, after = (ratio(*np.einsum("kfn,nt->kft", part, times)) for part in parts)
-        yield after - before
 
 
 def _change(name: str, base: Figure, trained: Figure, delta: Any, low: Any, high: Any) -> Change:

@@ -65,12 +65,10 @@ class Figure(Struct, frozen=True):
 
 def table(episodes: Sequence[Episode]) -> F64:
     """Contribution of each episode to the sum and the count of each figure: shape (2, figures by `NAMES`, episodes)."""
-    made = np.zeros((2, len(SCOPES), len(MEASURES), len(episodes)))
-    for column, episode in enumerate(episodes):
-        parts = np.array([measure(episode) for measure in MEASURES.values()], dtype=np.float64)
-        for scope in _scopes_of(episode):
-            made[:, SCOPES.index(scope), :, column] = parts.T
-    return made.reshape(2, len(NAMES), len(episodes))
+    parts = [[measure(one) for measure in MEASURES.values()] for one in episodes]
+    parts_2MN = np.array(parts, dtype=np.float64).reshape(len(episodes), len(MEASURES), 2).T
+    inside_SN = np.array([[scope in own for own in map(_scopes_of, episodes)] for scope in SCOPES])
+    return np.where(inside_SN[:, None], parts_2MN[:, None], 0.0).reshape(2, len(NAMES), len(episodes))
 
 
 def _scopes_of(episode: Episode) -> list[str]:
@@ -79,9 +77,10 @@ def _scopes_of(episode: Episode) -> list[str]:
     return [*own, HARD_READING] if read else own
 
 
-def figures(episodes: Sequence[Episode]) -> dict[str, Figure]:
+def figures(episodes: Sequence[Episode], made: F64 | None = None) -> dict[str, Figure]:
+    """`made`: the table of these episodes, if it was computed before."""
     sample_N = np.unique([episode.sample_id for episode in episodes], return_inverse=True)[1]
-    rows = zip(NAMES, *table(episodes), strict=True)
+    rows = zip(NAMES, *(table(episodes) if made is None else made), strict=True)
     return {name: _figure(name, sums, counts, sample_N) for name, sums, counts in rows}
 
 

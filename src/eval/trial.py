@@ -17,8 +17,8 @@ from msgspec import Struct
 from askgate_env.types import TASKS, Episode
 
 from ..config.profile import Thresholds
-from ..core.check import Check, Evidence, Report, check, remedies, report
-from .compare import Change, compare, trial_checks
+from ..core.check import Check, Evidence, Report, amber, report
+from .compare import Change, Side, compare, compare_sides, trial_checks
 from .metrics import HARD_READING
 
 HEADLINE = (
@@ -108,9 +108,7 @@ def task_ambers(pooled: Compared) -> list[Check]:
     lows = {task: round(100 * one.low, 2) for task, one in changes.items() if one.low is not None and one.low <= 0}
     if not lows:
         return []
-    told = "; ".join(_told(task, changes[task]) for task in lows)
-    en, zh = remedies("ambers")["task_success"]
-    return [check("task_success", min(lows.values()), ">", 0.0, f"{en}: {told}", f"{zh}：{told}")]
+    return amber("task_success", min(lows.values()), ">", 0.0, "; ".join(_told(task, changes[task]) for task in lows))
 
 
 def _told(task: str, change: Change) -> str:
@@ -128,20 +126,14 @@ def _told(task: str, change: Change) -> str:
 def recall_ambers(pooled: Compared) -> list[Check]:
     """The amber of a policy that gets missing information by asking less often than its base."""
     change = pooled.changes["question_recall"].delta_pp if pooled.changes else None
-    if change is None:
-        return []
-    made = check("question_recall", change, ">=", 0.0, *remedies("ambers")["question_recall"])
-    return [] if made.passed else [made]
+    return [] if change is None else amber("question_recall", change, ">=", 0.0)
 
 
 def control_ambers(pooled: Compared) -> list[Check]:
     """The amber of a trained policy that a control beats where asking is needed."""
     sides = [side for side in (pooled.over_control, pooled.over_time_control) if side]
     changes = [change for side in sides if (change := side["need_ask_success"].delta_pp) is not None]
-    if not changes:
-        return []
-    made = check("control_need_ask", min(changes), ">=", 0.0, *remedies("ambers")["control_need_ask"])
-    return [] if made.passed else [made]
+    return amber("control_need_ask", min(changes), ">=", 0.0) if changes else []
 
 
 def stated_limits(limits: Thresholds) -> dict[str, float]:
@@ -158,19 +150,21 @@ def stated_limits(limits: Thresholds) -> dict[str, float]:
 def compared(run: SeedRun) -> Compared:
     """The comparisons of one run. The bootstrap uses the run's own seed."""
 
-    def change(one: Sequence[Episode] | None, other: Sequence[Episode] | None) -> Changes | None:
-        return compare(one, other, run.seed) if one and other else None
+    sides = {name: Side(episodes, run.seed) for name in POLICIES if (episodes := getattr(run, name))}
+
+    def change(base: str, trained: str) -> Changes | None:
+        return compare_sides(sides[base], sides[trained]) if base in sides and trained in sides else None
 
     return Compared(
         seed=run.seed,
         steps=run.steps,
-        changes=change(run.base, run.trained),
-        over_control=change(run.control, run.trained),
-        control_changes=change(run.base, run.control),
-        over_time_control=change(run.time_control, run.trained),
-        time_control_changes=change(run.base, run.time_control),
-        over_warm_start=change(run.warm_start, run.trained),
-        warm_start_changes=change(run.base, run.warm_start),
+        changes=change("base", "trained"),
+        over_control=change("control", "trained"),
+        control_changes=change("base", "control"),
+        over_time_control=change("time_control", "trained"),
+        time_control_changes=change("base", "time_control"),
+        over_warm_start=change("warm_start", "trained"),
+        warm_start_changes=change("base", "warm_start"),
     )
 
 

@@ -1,8 +1,10 @@
 """Admission: whether training may start with a config.
 
-    admit(Path("configs/ppo_scale.yaml"))
+    admission = admit(Path("configs/ppo_scale.yaml"))
+    require_trial(Path("configs/ppo_scale.yaml"), admission)
 
-Nothing else makes an `Admission`, so there is no gated training without a verified ticket.
+Nothing else makes an `Admission`, so there is no gated training without a verified ticket. The trial is a short gated
+run of the same ticket, whose verdict lets the run at scale start.
 """
 
 from __future__ import annotations
@@ -11,21 +13,24 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from askgate_env.types import Record
 
 from ..config.loader import config_fingerprint, load_train_config
-from ..config.profile import Profile, load_profile
+from ..config.profile import Profile, load_profile, profile_path
 from ..core.defaults import CODE, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import LAUNCHERS, code_sha256, launchers_sha256, real_path, sha256_file, sidecar
+from ..core.files import LAUNCHERS, code_sha256, launchers_sha256, read_json, real_path, sha256_file, sidecar
 from ..core.model_files import base_sha256
+from ..core.paths import evaluation_report
 from ..core.user_class import installed_file, own_files
-from .final_models import FREE_WITH_A_TICKET
+from ..eval.compare import compare, trial_checks
+from ..eval.trial import TrialReport
+from .final_models import FREE_WITH_A_TICKET, settings_of
 from .manifest import Manifest
-from .sign_off import require_signature
 from .ticket import (
     AGAIN,
-    ENVELOPE,
     REFUSAL,
     ROUND1,
     RUN_BOTH,
@@ -34,6 +39,7 @@ from .ticket import (
     Round,
     evidence,
     read_round,
+    require_sign_off,
     verify_judge,
     verify_ledger,
     verify_report,
@@ -87,7 +93,7 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     verify_judge(profile.paths.ledger, ticket)
     _refuse_other_model(ticket, config)
     _refuse_other_classes(ticket)
-    require_signature(profile, TICKET, ticket.run, ticket.owner_key, ENVELOPE)
+    require_sign_off(ticket, profile)
     stands_on = _trained_on(ticket, config, sums)
     return Admission(ticket.profile, sha256_file(TICKET), ticket.run, stands_on, ticket.earlier_code)
 
@@ -158,4 +164,52 @@ def refuse_other_config(ticket: Round, profile: Profile, config: Path) -> None:
             f"this config wants a ticket of profile {asked}, and there is one of {ticket.profile}",
             where=f"{config}: profile",
             remedy=f"run both rounds with --profile {asked}",
+        )
+
+
+def trial_tag(profile: Profile) -> str:
+    """Tag of the trial's report: `reports/ppo_eval_rc1_trial.json`."""
+    return f"{profile.name}_trial"
+
+
+def require_trial(config: Path, admission: Admission) -> None:
+    """Refuses the config at scale until the trial of the same ticket has passed its gates.
+
+    The report counts if the manifest has it as it is, and if its figures pass the thresholds of today.
+    """
+    profile = load_profile(admission.profile)
+    paths, limits = profile.paths, profile.thresholds
+    if not limits.trial_required or real_path(config) != real_path(paths.config):
+        return
+    if not paths.trial:
+        what, where = "the profile requires a trial and names none", f"{profile_path(profile.name)}: paths.trial"
+        raise BadInput(what, where=where, remedy="name the config of the trial, then run both rounds again")
+    file, tag = evaluation_report(trial_tag(profile))[0], trial_tag(profile)
+    remedy = f"run `askgate ppo-runner --config {paths.trial}`, then `askgate eval --config {paths.trial} --tag {tag}`"
+
+    def refused(what: str) -> BadInput:
+        return BadInput(f"{what}, and the run at scale needs a trial that passed", where=str(file), remedy=remedy)
+
+    if not file.exists():
+        raise refused("there is no report of a trial")
+    recorded = Manifest().newest().get(str(real_path(file).relative_to(real_path(Path()))))
+    if recorded is None or recorded.sha256 != sha256_file(file):
+        raise refused("this is not the report that the evaluation of the trial recorded")
+    try:
+        report = msgspec.convert(read_json(file, remedy), TrialReport)
+    except msgspec.ValidationError as error:
+        raise refused(f"this is no report of an evaluation ({error})") from None
+    # A local config with a ticket runs under the ticket's profile.
+    trial = load_train_config(paths.trial).model_copy(update={"profile": admission.profile})
+    if not report.gated or report.ticket != admission.ticket_sha256:
+        raise refused("the trial ran behind another ticket")
+    if settings_of(report.config) != settings_of(trial.model_dump(mode="json")):
+        raise refused(f"the trial ran with other settings than {paths.trial}")
+    if report.pooled.steps < trial.steps:
+        raise refused(f"the trial ended after {report.pooled.steps} of {trial.steps} steps")
+    changes = report.pooled.changes if report.pooled.changes is not None else compare([], [], 0)
+    if failed := [one for one in trial_checks(changes, limits) if not one.passed]:
+        names = ", ".join(one.name for one in failed)
+        raise BadInput(
+            f"the trial failed ({names}), so nothing is trained at scale", where=str(file), remedy=failed[0].remedy
         )

@@ -21,9 +21,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 import numpy as np
 
 from askgate_env.dimensions import LIVE
@@ -31,9 +30,9 @@ from askgate_env.types import Record
 
 from ..config.profile import Profile, profile_path, scoring_of
 from ..config.schema import dotted
-from ..core.check import Check, check, now, remedies
+from ..core.check import Check, amber, now
 from ..core.errors import BadInput
-from ..core.files import package_json, read_json, sha256_file, shipped, write_json
+from ..core.files import package_json, read_record, sha256_file, shipped, write_json
 from ..core.jsonl import read_unique
 from ..eval.trial import TrialReport, trial_ambers
 from ..reward.calibration import judge_auc
@@ -53,7 +52,6 @@ REFERENCE = "templates/reference_thresholds.json"
 _HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.|^sizes\.|^votes\.k")
 _LOWER_IS_STRICTER = re.compile(r"(^|[._])(max|lt)([._]|$)|^overclar_small$|\.leak_|\.watch\.")
 _AGAIN = "run its stage again"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,7 @@ class Acknowledgement(Record, frozen=True):
     sha256: str
     by: str
     at: str
+    reason: str = ""
 
 
 def round_ambers(context: RoundContext) -> list[Amber]:
@@ -117,7 +116,9 @@ def signed_off(profile: Profile) -> set[str]:
         return set()
 
 
-def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | None, by: str) -> Path:
+def sign_amber(
+    profile: Profile, name: str, key: Path | None, password: bytes | None, by: str, reason: str = ""
+) -> Path:
     """Signs an amber off: with the owner's key where the profile names one, else by name in the manifest."""
     found = next((one for one in _facts(profile) if one.name == name), None)
     if found is None:
@@ -130,19 +131,26 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
         if key is None:
             raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")
         require_owner_key(profile, key, password)
-        facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now()}
+        facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now(), "reason": reason}
         return sign_statement(key, password, found.file, AMBER, facts, amber_file(name, signed=True))
+    if key is not None:
+        raise BadInput(
+            f"profile {profile.name} names no owner key, so a signature would prove nothing",
+            where="--key",
+            remedy="sign off by name with --by, or set owner_key in the profile and run both rounds again",
+        )
+    if not by.strip():
+        raise BadInput("nobody is named", where="--by", remedy='say who accepts this: --by "Ada Lovelace"')
     path = amber_file(name, signed=False)
-    write_json(path, Acknowledgement(name, str(found.file), sha256_file(shipped(found.file)), by, now()))
+    digest = sha256_file(shipped(found.file))
+    write_json(path, Acknowledgement(name, str(found.file), digest, by.strip(), now(), reason))
     Manifest().record([path])
     return path
 
 
 def threshold_ambers(profile: Profile) -> list[Check]:
     weaker = weaker_thresholds(profile)
-    en, zh = remedies("ambers")["weaker_thresholds"]
-    names = "; ".join(weaker)
-    return _amber("weaker_thresholds", float(len(weaker)), "<=", 0.0, (f"{en}: {names}", f"{zh}：{names}"))
+    return amber("weaker_thresholds", float(len(weaker)), "<=", 0.0, "; ".join(weaker))
 
 
 def weaker_thresholds(profile: Profile) -> list[str]:
@@ -194,14 +202,12 @@ def baseline_ambers(profile: Profile) -> list[Check]:
     old = {f"old_weights.{name}": value for name, value in read_baseline(profile.paths.baseline).weights.items()}
     shipped_ones = {key: value for key, value in reference.items() if key.startswith("old_weights.")}
     others = sorted(key for key in old | shipped_ones if shipped_ones and old.get(key) != shipped_ones.get(key))
-    en, zh = remedies("ambers")["old_weights"]
-    names = "; ".join(f"{key} is {old.get(key)}, shipped {shipped_ones.get(key)}" for key in others)
-    return _amber("old_weights", float(len(others)), "<=", 0.0, (f"{en}: {names}", f"{zh}：{names}"))
+    told = "; ".join(f"{key} is {old.get(key)}, shipped {shipped_ones.get(key)}" for key in others)
+    return amber("old_weights", float(len(others)), "<=", 0.0, told)
 
 
 def weight_ambers(weights: dict[str, float]) -> list[Check]:
-    judged = sum(weights.get(name, 0.0) for name in LIVE)
-    return _amber("judge_weight", judged, ">", 0.0, remedies("ambers")["judge_weight"])
+    return amber("judge_weight", sum(weights.get(name, 0.0) for name in LIVE), ">", 0.0)
 
 
 def auc_ambers(episodes: Path, scores: Path) -> list[Check]:
@@ -210,15 +216,9 @@ def auc_ambers(episodes: Path, scores: Path) -> list[Check]:
     scored = [one for one in read_unique(scores, Score) if one.live and one.scores and one.id in success]
     live = {name: np.array([one.scores[judged] for one in scored]) for name, judged in LIVE.items()}
     found = judge_auc(live, np.array([success[one.id] for one in scored]))
-    en, zh = remedies("ambers")["judge_auc"]
     told = "; ".join(f"{name} {auc:.2f} (95% {low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items())
     best = max((low for _, low, _ in found.values()), default=None)
-    return _amber("judge_auc", best, ">", CHANCE, (f"{en}: {told}", f"{zh}：{told}") if told else (en, zh))
-
-
-def _amber(name: str, value: float | None, rule: Any, threshold: float, remedy: tuple[str, str]) -> list[Check]:
-    made = check(name, value, rule, threshold, *remedy)
-    return [] if made.passed else [made]
+    return amber("judge_auc", best, ">", CHANCE, told)
 
 
 def _facts(profile: Profile) -> list[Amber]:
@@ -226,7 +226,7 @@ def _facts(profile: Profile) -> list[Amber]:
     found = round_ambers(round_context(profile, newest)) if newest else profile_ambers(profile)
     evaluation = newest_evaluation()
     if evaluation:
-        found += [Amber(one, evaluation) for one in trial_ambers(_read(evaluation, TrialReport).pooled)]
+        found += [Amber(one, evaluation) for one in trial_ambers(read_record(evaluation, TrialReport, _AGAIN).pooled)]
     return found
 
 
@@ -234,13 +234,6 @@ def _has_exam(profile: Profile, path: Path) -> bool:
     """Whether this is the report of a round of the profile that measured its judge."""
     report = read_round(path) if path.exists() else None
     return report is not None and report.profile == profile.name and "judge" not in report.unmeasured
-
-
-def _read(path: Path, kind: type[T]) -> T:
-    try:
-        return msgspec.convert(read_json(path, _AGAIN), kind)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"is not what it should be ({error})", where=str(path), remedy=_AGAIN) from None
 
 
 def _signed_by(profile: Profile, amber: Amber) -> str:
@@ -254,11 +247,16 @@ def _signed_by(profile: Profile, amber: Amber) -> str:
         statement = read_signed(path, profile.owner_key, AMBER)
         facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
         same = facts.get("amber") == amber.name and facts.get("run") == Manifest().run
-        return "the owner's key" if same and subjects == [{"sha256": digest}] else ""
-    stated = _read(path, Acknowledgement)
+        return _with_reason("the owner's key", facts.get("reason")) if same and subjects == [{"sha256": digest}] else ""
+    stated = read_record(path, Acknowledgement, _AGAIN)
     entry = Manifest().newest().get(str(path))
     recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
-    return stated.by if recorded and (stated.amber, stated.sha256) == (amber.name, digest) else ""
+    same = recorded and (stated.amber, stated.sha256) == (amber.name, digest)
+    return _with_reason(stated.by, stated.reason) if same else ""
+
+
+def _with_reason(by: str, reason: str | None) -> str:
+    return f"{by} ({reason})" if reason else by
 
 
 def amber_file(name: str, signed: bool) -> Path:

@@ -15,6 +15,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -102,6 +103,16 @@ def verify_anchors(manifest: Manifest, tell: Callable[[str], None], tsa_root: st
         newest = max(anchors, key=lambda one: one.lines)
         after = len(manifest.entries) - newest.lines
         tell(f"anchor: the newest certifies {newest.head}, the hash of line {newest.lines}; lines after it: {after}")
+
+
+def has_grown(recorded: str) -> bool:
+    """Whether the file begins with the anchors that the manifest recorded. Whoever was interrupted before it recorded
+    another one has lost nothing: `verify_anchors` verifies that one too."""
+    digest, digests = sha256(), set[str]()
+    for line in ANCHORS.read_bytes().splitlines(keepends=True) if ANCHORS.is_file() else ():
+        digest.update(line)
+        digests.add(digest.hexdigest())
+    return recorded in digests
 
 
 def fingerprint(pem: str, where: str) -> str:

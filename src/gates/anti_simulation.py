@@ -50,17 +50,11 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str], pr
 def environment_checks(environment: Mapping[str, str]) -> list[Check]:
     """Checks of environment and configs, which no scoring can change."""
     is_prod = environment.get("RUN_MODE", "").strip() == PROD
+    configs = {DEFAULT: load_config().simulate, **{path: _simulate(path) for path in _user_configs()}}
     return [
         scoring_check("run_mode_is_prod", float(is_prod), "==", 1.0),
         scoring_check("live_mode_is_on", float(live_mode(environment)), "==", 1.0),
-        *_simulate_checks(),
-    ]
-
-
-def _simulate_checks() -> list[Check]:
-    files = {DEFAULT: load_config().simulate, **{path: _simulate(path) for path in _user_configs()}}
-    return [
-        scoring_check(f"simulate[{path}]", float(simulate), "==", 0.0, path=path) for path, simulate in files.items()
+        *(scoring_check(f"simulate[{path}]", float(on), "==", 0.0, path=path) for path, on in configs.items()),
     ]
 
 

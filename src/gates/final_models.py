@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checkpoint.seal import MANIFEST as SEAL
-from ..checkpoint.seal import Damaged, final_seals, read_seal
+from ..checkpoint.seal import Damaged, explain_damage, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import load_train_config
@@ -33,10 +33,8 @@ def trained_config() -> tuple[Path, TrainConfig] | None:
         return None
     ticket = read_round(TICKET)
     paths = load_profile(ticket.profile).paths
-    try:
+    with explain_damage(run_paths.GATED_CHECKPOINTS, _TRAIN_AGAIN):
         trained = [settings_of(read_seal(seal.parent).marks.get("config", {})) for seal in seals]
-    except Damaged as error:
-        raise BadInput(str(error), where=str(run_paths.GATED_CHECKPOINTS), remedy=_TRAIN_AGAIN) from None
     for path in (one for one in (paths.config, paths.trial) if one and shipped(one).exists()):
         config = load_train_config(path).model_copy(update={"profile": ticket.profile})
         if all(one == settings_of(config.model_dump(mode="json")) for one in trained):
@@ -69,10 +67,8 @@ def sealed_ticket(folder: Path) -> str:
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
     """Refuses a model that is damaged, has files it was not saved with, was not trained behind this ticket, or is of a
     run that did not reach its end. Only a user's own engine may end early (`ended_early`)."""
-    try:
+    with explain_damage(folder, remedy):
         sealed = verify_seal(folder)
-    except Damaged as error:
-        raise BadInput(str(error), where=str(folder), remedy=remedy) from None
     marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
         raise BadInput("was not trained behind the ticket in this run folder", where=str(folder), remedy=remedy)
@@ -88,10 +84,8 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
 def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> None:
     """Refuses another policy than the one that a final model was trained from: the model names its seal."""
     warm = warm_start_of(folder)
-    try:
+    with explain_damage(warm, remedy):
         verify_seal(warm)
-    except Damaged as error:
-        raise BadInput(str(error), where=str(warm), remedy=remedy) from None
     if marks.get(run_paths.WARM_START) != sha256_file(warm / SEAL):
         what = f"is not the warm start that {folder} was trained from"
         raise BadInput(what, where=str(warm), remedy=remedy)

@@ -139,15 +139,9 @@ class Manifest:
 
     def record(self, paths: Iterable[Path], known: Mapping[str, str] | None = None) -> None:
         """Records files and folders as they are now, in one write. `known`: fingerprints that were just computed."""
-        taken = known or {}
-        sums = {str(path): taken.get(str(path)) or fingerprint(path) for path in paths}
-        held = self.newest()
-        new = [
-            path
-            for path in sums
-            if not (path in held and held[path].kind == "file" and held[path].sha256 == sums[path])
-        ]
-        self._append([("file", path, sums[path], 0) for path in new])
+        taken, held = known or {}, self._files()
+        sums = {path: taken.get(str(path)) or fingerprint(path) for path in paths}
+        self._append([("file", str(path), digest, 0) for path, digest in sums.items() if held.get(path) != digest])
 
     def record_ledger(self, path: Path, head: str, lines: int) -> None:
         self._append([("ledger", str(path), head, lines)])
@@ -234,10 +228,7 @@ def newest_evaluation() -> Path | None:
 
 def is_future(at: str) -> bool:
     """Whether a time is in the future. A text that is not a time with a time zone counts as one."""
-    try:
-        return datetime.fromisoformat(at) > datetime.now(UTC) + SLACK
-    except (ValueError, TypeError):
-        return True
+    return _is_before(datetime.now(UTC).isoformat(), at)
 
 
 def _is_before(at: str, earlier: str) -> bool:

@@ -42,6 +42,7 @@ from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
 from .gate import (
+    GATES,
     MEASURED,
     Finding,
     Gate,
@@ -49,6 +50,7 @@ from .gate import (
     evidence_of,
     findings_of,
     measure,
+    measured_file,
     measured_files,
     round_context,
     unmeasured,
@@ -130,7 +132,13 @@ def run_round(
         # The judge has answered. From here on the evidence of the earlier round is overwritten.
         withdraw_reports(number, manifest, sign_offs=any(one.profile != profile.name for one in to_lose.values()))
         _move(draft.work, context.work)
+        of_round = [measured_file(context, gate) for gate in GATES]
+        for file in of_round:
+            file.unlink(missing_ok=True)  # what an earlier round measured; a gate that fails writes none
         findings += measure(gates, context)
+        for file in of_round:
+            if not file.exists():
+                manifest.withdraw(file)
         files = round_files(profile, number)
         refuse_changed(findings, files, context.fresh)
         if code_sha256.__wrapped__() != code:

@@ -20,19 +20,11 @@ import msgspec
 
 from askgate_env.types import Record
 
-from ..config.profile import load_profile, profile_path
+from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import Check, now
 from ..core.disk import disk
 from ..core.errors import BadInput
-from ..core.files import (
-    fingerprint,
-    is_plain_json,
-    read_json,
-    sha256_file,
-    sweep,
-    write_checksums,
-    write_json,
-)
+from ..core.files import fingerprint, is_plain_json, read_record, sha256_file, sweep, write_checksums, write_json
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..scoring.ledger import Head, lines
 from ..scoring.providers import address, belongs
@@ -123,10 +115,7 @@ def read_commit() -> str:
 
 
 def read_round(path: Path) -> Round:
-    try:
-        return msgspec.convert(read_json(path, RUN_BOTH), Round)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"no round has written this ({error})", where=str(path), remedy=RUN_BOTH) from None
+    return read_record(path, Round, RUN_BOTH, "no round has written this")
 
 
 # Issuing
@@ -251,6 +240,14 @@ def verify_judge(ledger: Path, report: Round) -> None:
         if stated and scored and stated != getattr(scored, known):
             what = f"says {name}={stated}, and the last score in the ledger is by {getattr(scored, known)}"
             raise BadInput(what, where=report.round, remedy=RUN_BOTH)
+
+
+def require_sign_off(report: Round, profile: Profile) -> None:
+    """Checks the owner's signature of the ticket, where the ticket or the profile names the owner's key."""
+    if report.owner_key or profile.owner_key:
+        from .sign_off import require_signature  # importing cryptography takes 70 ms
+
+        require_signature(profile, TICKET, report.run, report.owner_key, ENVELOPE)
 
 
 def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[str]:

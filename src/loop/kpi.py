@@ -16,7 +16,7 @@ from msgspec import Struct
 from ..checkpoint.seal import Damaged, verify
 from ..checkpoint.store import CheckpointFolder
 from ..config.profile import Profile
-from ..core.files import CHECKSUM_FOLDER, checksum_path, sha256_file
+from ..core.files import CHECKSUM_FOLDER, checksum_path, json_or_none, sha256_file
 from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, certified_run, step_file
 from ..gates.anti_simulation import WINDOW, hit_rate
 from ..scoring.ledger import Scoring, newest_scorings
@@ -45,6 +45,7 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
     paths = profile.paths
     scorings = newest_scorings(paths.ledger, WINDOW) if paths.ledger.is_file() else []
     ledger = str(paths.ledger) if scorings else ""
+    evidence = (paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config)
     quality = {
         **_diversity(paths.pool_report),
         **_agreement(paths.shadow_report),
@@ -55,15 +56,9 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
         **_service(scorings, ledger, profile.thresholds.cache_hit_lt_round2),
         "log_completeness": Kpi(log_completeness(certified_run() / LOGS), str(LOGS)),
         "checkpoint_completeness": Kpi(checkpoint_completeness(GATED_CHECKPOINTS), str(GATED_CHECKPOINTS)),
-        "fingerprint_coverage": Kpi(fingerprint_coverage(key_files(profile)), str(CHECKSUM_FOLDER)),
+        "fingerprint_coverage": Kpi(fingerprint_coverage(evidence), str(CHECKSUM_FOLDER)),
     }
     return {"quality": quality, "engineering": engineering}
-
-
-def key_files(profile: Profile) -> list[Path]:
-    """Files whose checksums are recorded: the training data, the reward weights and the training config."""
-    paths = profile.paths
-    return [paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config]
 
 
 def alarms(kpis: Mapping[str, Mapping[str, Kpi]]) -> list[str]:
@@ -72,7 +67,7 @@ def alarms(kpis: Mapping[str, Mapping[str, Kpi]]) -> list[str]:
 
 
 def _diversity(report: Path) -> dict[str, Kpi]:
-    overall = _at(_read(report), "figures", "diversity", "overall")
+    overall = _at(json_or_none(report), "figures", "diversity", "overall")
     source = str(report) if overall else ""
     figures = {name: Kpi(_number(overall, name), source) for name in ("distinct2", "kl3_excess")}
     counts = {name: _at(overall, name) for name in ("roles", "registers")}
@@ -80,13 +75,13 @@ def _diversity(report: Path) -> dict[str, Kpi]:
 
 
 def _agreement(report: Path) -> dict[str, Kpi]:
-    figures = _at(_read(report), "figures")
+    figures = _at(json_or_none(report), "figures")
     return {name: Kpi(_number(figures, name), str(report) if figures else "") for name in SHADOW}
 
 
 def _policy(report: Path | None) -> dict[str, Kpi]:
     """Figures of base and trained policy over all seeds; success by task and difficulty too."""
-    changes = _at(_read(report), "pooled", "changes") if report else None
+    changes = _at(json_or_none(report), "pooled", "changes") if report else None
     known = changes if isinstance(changes, dict) else {}
     names = [name for name in known if name in POLICY or name.startswith("success_")] or POLICY
     return {
@@ -162,13 +157,6 @@ def _has_checksum(path: Path, checksums: Path) -> bool:
     except (OSError, UnicodeDecodeError):
         return False
     return stated == [sha256_file(path), path.as_posix()]
-
-
-def _read(path: Path) -> Any:
-    try:
-        return msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
 
 
 def _at(value: Any, *names: str) -> Any:

@@ -7,6 +7,7 @@ It is amber where nothing failed and the report has a fact that the owner must k
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,9 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core.check import Check
+from ..core.files import json_or_none
+from ..runtime.lock import is_held
 from .stage import FAILED, PASSED, Stage, State
 
+_LATER = "its turn comes later"
 Colour = Literal["green", "amber", "red", "grey"]
+RUNNING = "running now"
 COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
 """The command that runs the loop of a profile, and resumes it."""
 
@@ -44,7 +49,13 @@ def state_file(profile: str) -> Path:
 
 def lights(stages: Sequence[Stage], state: State) -> list[Light]:
     """One light per stage, from the record of the loop and from the files as they are now."""
-    return [_light(stage, stages, state) for stage in stages]
+    found = [_light(stage, stages, state) for stage in stages]
+    if not is_held(state.path.with_suffix(".lock")):
+        return found
+    begun = {name for name, entry in state.entries.items() if entry.code is None}
+    return [
+        replace(one, why=RUNNING if one.stage in begun else _LATER) if one.colour == "grey" else one for one in found
+    ]
 
 
 def without(found: Sequence[Light], signed_off: Collection[str]) -> list[Light]:
@@ -71,6 +82,11 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
                 f'"{light.title}" is red: {light.why}; read its output, then run `{command}`',
                 f"“{light.title_zh}”红灯：请查看其输出，然后运行 `{command}`",
             )
+    if running := [light for light in found if light.why == RUNNING]:
+        return (
+            f"running now: {'; '.join(light.title for light in running)}",
+            f"正在运行：{'；'.join(light.title_zh for light in running)}",
+        )
     waiting = next((light for light in found if light.colour == "grey"), None)
     if waiting:
         return (
@@ -122,11 +138,9 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
 def reasons_of(reports: Sequence[Path], ambers: bool = False) -> list[Check]:
     """Reasons of the first report that has any: its failed checks, or its ambers."""
     for path in reports:
-        try:
-            report = msgspec.json.decode(path.read_bytes())
+        with suppress(AttributeError, msgspec.ValidationError):
+            report = json_or_none(path)
             found = msgspec.convert(report.get("ambers", []), list[Check]) if ambers else reasons_in(report)
-        except (OSError, AttributeError, msgspec.DecodeError, msgspec.ValidationError):
-            continue
-        if found:
-            return found
+            if found:
+                return found
     return []

@@ -15,7 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..config.profile import NAMES, Profile, ProfileName, load_profile
+from ..config.profile import NAMES, Profile, load_profile
+from ..core.defaults import ProfileName
 from ..core.errors import BadInput
 from ..core.files import read_json
 from ..gates.ticket import ROUND1, TICKET
@@ -75,23 +76,23 @@ class ProfileLoop:
 
     def will_train(self, until: str = "") -> bool:
         """Whether a run up to `until` reaches a training that is not done yet."""
+        reached = self._stages_until(until)
+        return any(stage.name.startswith("train") and self.state.why_not_valid(stage) for stage in reached)
+
+    def _stages_until(self, until: str) -> list[Stage]:
+        """Stages up to and including this one; all where none is named."""
         names = [stage.name for stage in self.stages]
         if until and until not in names:
-            return False  # `run` refuses it
-        reached = self.stages[: names.index(until) + 1] if until else self.stages
-        return any(stage.name.startswith("train") and self.state.why_not_valid(stage) for stage in reached)
+            raise BadInput(f"there is no stage {until!r}", where="--until", remedy=f"choose from {', '.join(names)}")
+        return self.stages[: names.index(until) + 1] if until else self.stages
 
     def run(self, environment: Mapping[str, str], view: StageView, until: str = "") -> list[Result]:
         """Runs the stages that are not valid any more, up to and including `until`.
 
         The quickstart runs two at a time where there are two cores. rc1 has one GPU and stops at the first red light.
         """
-        names = [stage.name for stage in self.stages]
-        if until and until not in names:
-            raise BadInput(f"there is no stage {until!r}", where="--until", remedy=f"choose from {', '.join(names)}")
-        scale = self.profile.name == "rc1"
+        wanted, scale = self._stages_until(until), self.profile.name == "rc1"
         self.require_live(environment)
-        wanted = self.stages[: names.index(until) + 1] if until else self.stages
         given = environment if scale else embedded(environment)
         side_by_side = 1 if scale else usable_cores(2)
         return run_stages(wanted, self.state, given, view, stop_at_red=scale, side_by_side=side_by_side)

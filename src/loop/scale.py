@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ..config.profile import Profile, ProfileName
-from ..core.defaults import SEED
+from ..config.profile import Profile
+from ..core.defaults import SEED, ProfileName
 from ..core.paths import LIVE_SCORES
 from ..gates.gate import Finding, measure, round_context
 from ..gates.rounds import FILE_GATES

@@ -19,8 +19,7 @@ from askgate_env.types import Record
 from .. import __version__
 from ..checkpoint.seal import FileEntry
 from ..core.check import now
-from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, sha256_file, shipped, write_json
+from ..core.files import code_sha256, fingerprint, read_record, sha256_file, shipped, write_json
 
 PASSED, FAILED = 0, 1
 """Exit codes of a stage that ended: its gate passed, or its gate failed."""
@@ -84,12 +83,11 @@ class State:
         begun = StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), now(), askgate=code_sha256())
         self._put(stage.name, begun)
 
-    def end(self, stage: Stage, code: int) -> StageRecord:
+    def end(self, stage: Stage, code: int) -> None:
         begun = self.entries[stage.name]
         grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()}
         ended = msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=now())
         self._put(stage.name, ended)
-        return ended
 
     def why_not_valid(self, stage: Stage) -> str:
         """Why the stage must be run (again), in plain words. Empty: its result is valid."""
@@ -168,13 +166,5 @@ def _changed_append(entry: StageRecord) -> str:
 
 
 def _read(path: Path) -> dict[str, StageRecord]:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, StageRecord])
-    except FileNotFoundError:
-        return {}
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"cannot be read ({error})",
-            where=str(path),
-            remedy="remove it; every stage is then run again, and replies of the judge stay in the cache",
-        ) from None
+    remedy = "remove it; every stage is then run again, and replies of the judge stay in the cache"
+    return read_record(path, dict[str, StageRecord], remedy, "cannot be read") if path.exists() else {}

@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
+from ..core.files import json_or_none
 from ..core.paths import LOGS
 from ..runtime.language import in_language
 from .lights import reasons_of
@@ -110,11 +108,11 @@ def verdict(code: int) -> str:
     return "ok" if code == PASSED else "RED" if code == FAILED else f"STOPPED with exit code {code}"
 
 
-def tail(log: Path, lines: int = TAIL) -> list[str]:
+def tail(log: Path) -> list[str]:
     """The last lines of a log that are not empty."""
     try:
         with open(log, encoding="utf-8", errors="replace") as file:
-            return list(deque((line.rstrip() for line in file if line.strip()), lines))
+            return list(deque((line.rstrip() for line in file if line.strip()), TAIL))
     except OSError:
         return []
 
@@ -131,20 +129,11 @@ def figure_of(stage: Stage, code: int) -> str:
     if stage.number:
         path, form = stage.number
         try:
-            return form.format(_read(path))
+            return form.format(json_or_none(path))
         except (KeyError, IndexError, TypeError, ValueError):
             pass  # a report of another kind, such as one of your own judge without prices
-    checks = [len(report.get("checks") or report.get("findings") or ()) for report in map(_read, reports)]
+    found = (report for report in map(json_or_none, reports) if isinstance(report, dict))
+    checks = [len(report.get("checks") or report.get("findings") or ()) for report in found]
     said = _CHECKS.findall("\n".join(tail(log_of(stage))))
     count = next(filter(None, checks), 0) or int(said[-1] if said else 0)
     return in_language(f"{count} checks passed", f"{count} 项检查通过") if count else ""
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A JSON object, or the last one of a JSONL file; empty where there is none."""
-    try:
-        raw = path.read_bytes()
-        found = msgspec.json.decode(raw.splitlines()[-1] if path.suffix == ".jsonl" else raw)
-    except (OSError, IndexError, msgspec.DecodeError):
-        return {}
-    return found if isinstance(found, dict) else {}

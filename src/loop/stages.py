@@ -20,8 +20,8 @@ from ..core.defaults import DIFFICULTY_MIX, SEED, as_flag
 from ..core.files import sidecar
 from ..core.paths import EVAL_METRICS, evaluation_report, final_models, probe_report
 from ..eval.ablation import profile_plan
+from ..gates.admission import trial_tag
 from ..gates.ticket import REFUSAL, ROUND1, TICKET
-from ..gates.trial import trial_tag
 from .runner import verb
 from .stage import Stage, State
 
@@ -124,8 +124,6 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
     return {
         **of_profile,
         **{f"{name}_meta": (sidecar(getattr(paths, name)),) for name in ("shadow_set", "pool", "metrics", "balanced")},
-        "calibration_scores": (paths.calibration_scores,),
-        "shadow_scores": (paths.shadow_scores,),
         "diversity_report": (Path("reports/diversity_report.json"),),
         "profile_files": tuple(config_files(profile_path(profile.name))),
         "config_files": tuple(config_files(paths.config)),
@@ -139,7 +137,7 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
         "trained_config_files": tuple(config_files(config)),
         "base_model": BASES[profile.name],
         "trained_models": tuple(final_models(load_train_config(config).seeds)),
-        "evaluation_report": tuple(evaluation_report(f"{profile.name}{FULL if full else ''}")),
+        "evaluation_report": evaluation_report(f"{profile.name}{FULL if full else ''}"),
         "probe_report": (probe_report(profile.name),),
         "eval_metrics": (EVAL_METRICS,),
         "round1": (ROUND1,),

@@ -25,7 +25,7 @@ from ..config.schema import dotted
 from ..config.train_config import TrainConfig
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import atomic_files, fingerprint, json_bytes, read_json, sha256_file, shipped
+from ..core.files import atomic_files, fingerprint, json_bytes, read_json, read_record, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
 from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, in_run, run_of, step_file
@@ -200,12 +200,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
 
 def read_trial(path: Path | None) -> TrialReport | None:
     """The report of an evaluation; None where there is none yet."""
-    if path is None:
-        return None
-    try:
-        return msgspec.convert(read_json(path, AGAIN), TrialReport)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"is not a report of an evaluation ({error})", where=str(path), remedy=AGAIN) from None
+    return read_record(path, TrialReport, AGAIN, "is not a report of an evaluation") if path else None
 
 
 def _run_folder(evaluation: Path) -> Path:

@@ -88,6 +88,14 @@ def render_page(template: str, **context: Any) -> bytes:
     return (_static_pages().get_template(template).render(**fixed, **context) + "\n").encode()
 
 
+def opened_in(page: str, lang: Lang) -> str:
+    """A static page that opens in this language; its reader may still change it."""
+    if lang == "en":
+        return page
+    english, chinese = 'id="lang-en" checked/>', 'id="lang-zh"/>'
+    return page.replace(english, 'id="lang-en"/>', 1).replace(chinese, 'id="lang-zh" checked/>', 1)
+
+
 def bilingual(english: str, chinese: str) -> Markup:
     """Text in the language of the page; in both where it has none, each marked as such.
 

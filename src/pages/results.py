@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..core.jsonl import decode_or_none
 from ..eval.metrics import MEASURES
 from ..eval.trial import TrialReport
 from ..loop.kpi import Kpi
@@ -26,13 +27,9 @@ def log_lines(path: Path) -> list[dict[str, Any]]:
     """Lines of a log. A last line that is still being written is left out."""
     if not path.exists():
         return []
-    found = []
-    for line in path.read_bytes().splitlines():
-        try:
-            found.append(msgspec.json.decode(line, type=dict[str, Any]))
-        except msgspec.DecodeError:
-            continue
-    return found
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    found = (decode_or_none(decoder, line) for line in path.read_bytes().splitlines())
+    return [line for line in found if line is not None]
 
 
 class KpiRow(NamedTuple):

@@ -19,7 +19,7 @@ import yaml
 from askgate_env.types import Sample
 
 from .. import __version__
-from ..checkpoint.seal import COMPLETE, MANIFEST, Damaged, Seal, verify
+from ..checkpoint.seal import COMPLETE, MANIFEST, Seal, explain_damage, verify
 from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core.check import Check, Report
@@ -63,10 +63,8 @@ def model_evidence(folder: Path, tell: Callable[[str], None]) -> ModelEvidence:
     the recorded episodes."""
     if not (folder / COMPLETE).exists():
         return ModelEvidence()
-    try:
+    with explain_damage(folder, "name the folder as the run left it"):
         sealed = verify(folder)
-    except Damaged as error:
-        raise BadInput(str(error), where=str(folder), remedy="name the folder as the run left it") from None
     if "config" not in sealed.marks:
         return ModelEvidence(sealed)
     config = TrainConfig.model_validate(sealed.marks["config"] | {"profile": sealed.marks["profile"]})
@@ -135,8 +133,8 @@ def model_verdict(found: ModelEvidence) -> list[str]:
     report = found.report
     lines = [] if report.gated else [NOT_GATED, ""]
     if failed := [one for one in report.checks if not one.passed]:
-        lines += [f"**Red.** {len(failed)} of {len(report.checks)} gates on the trained policy did not pass:", ""]
-        lines += [f"- {_told(one)}" for one in failed]
+        red = f"**Red.** {len(failed)} of {len(report.checks)} gates on the trained policy did not pass:"
+        lines += [red, "", *_failures(failed)]
     elif report.gated:
         lines.append("Both rounds of gates passed before training, and so did the gates on the trained policy.")
     else:
@@ -175,16 +173,17 @@ def results_table(pooled: Compared) -> list[str]:
 def check_table(checks: Sequence[Check]) -> list[str]:
     rows = ["| gate | measured | must be | |", "|---|---|---|---|"]
     for one in checks:
-        value = "not measured" if one.value is None else f"{one.value:.4g}"
-        rows.append(
-            f"| `{one.name}` | {value} | {one.rule} {one.threshold:g} | {'passed' if one.passed else '**failed**'} |"
-        )
+        verdict = "passed" if one.passed else "**failed**"
+        rows.append(f"| `{one.name}` | {_measured(one)} | {one.rule} {one.threshold:g} | {verdict} |")
     return rows
 
 
-def _told(one: Check) -> str:
-    value = "not measured" if one.value is None else f"{one.value:.4g}"
-    return f"`{one.name}` is {value}, must be {one.rule} {one.threshold:g}"
+def _measured(one: Check) -> str:
+    return "not measured" if one.value is None else f"{one.value:.4g}"
+
+
+def _failures(checks: Sequence[Check]) -> list[str]:
+    return [f"- `{one.name}` is {_measured(one)}, must be {one.rule} {one.threshold:g}" for one in checks]
 
 
 # Data
@@ -193,11 +192,12 @@ def _told(one: Check) -> str:
 def data_card(repo: str, file: Path) -> str:
     """The README.md of a pool or of an exported file. Refuses a file that changed since its sidecar was written."""
     facts, pool_sha256, about = _data_facts(file)
-    sources = _sources(facts, file)
-    pool = Path(facts.pool) if isinstance(facts, ExportFacts) else file
+    if isinstance(facts, ExportFacts):
+        pool, sources, held_out = Path(facts.pool), facts.sources, facts.splits.get("shadow", 0)
+    else:
+        pool, sources, held_out = file, _pool_sources(file), facts.n * (facts.split == "shadow")
     reports = gate_reports({pool_sha256, _parent(pool, pool_sha256)})
     verdict = _data_verdict(reports)
-    held_out = facts.splits.get("shadow", 0) if isinstance(facts, ExportFacts) else facts.n * (facts.split == "shadow")
     if held_out:
         verdict += ["", f"**Held out.** {held_out} rows are for evaluation: do not train on them."]
     header: dict[str, Any] = {
@@ -256,10 +256,8 @@ def _parent(pool: Path, sha256: str) -> str:
     return meta.parent_sha256 if meta.sha256 == sha256 else ""
 
 
-def _sources(facts: ExportFacts | PoolMeta, file: Path) -> Mapping[str, int]:
-    if isinstance(facts, ExportFacts):
-        return facts.sources
-    return Counter(source_name(sample) for sample in read_records(file, Sample))
+def _pool_sources(pool: Path) -> dict[str, int]:
+    return Counter(source_name(sample) for sample in read_records(pool, Sample))
 
 
 def gate_reports(digests: Iterable[str]) -> list[Report]:
@@ -285,7 +283,7 @@ def _data_verdict(reports: Sequence[Report]) -> list[str]:
         return [NOT_CHECKED]
     failed = [one for report in reports for one in report.checks if not one.passed]
     if failed or not all(report.passed for report in reports):
-        return [f"**Red.** {len(failed)} gates on this data did not pass:", "", *(f"- {_told(one)}" for one in failed)]
+        return [f"**Red.** {len(failed)} gates on this data did not pass:", "", *_failures(failed)]
     return ["All gates on this data passed."]
 
 
@@ -308,8 +306,7 @@ def _pool_lines(config: TrainConfig) -> list[str]:
     pool = Path(config.seed_pool)
     if not pool.is_file():
         return [f"The training pool, `{pool.name}`, is not here: its sources are not known."]
-    counts = Counter(source_name(sample) for sample in read_records(pool, Sample))
-    return [f"Trained on `{pool.name}`, SHA-256 `{sha256_file(pool)}`.", "", *licence_table(counts)]
+    return [f"Trained on `{pool.name}`, SHA-256 `{sha256_file(pool)}`.", "", *licence_table(_pool_sources(pool))]
 
 
 def _card(header: Mapping[str, Any], repo: str, lines: Sequence[str]) -> str:

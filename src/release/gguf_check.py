@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -22,15 +21,13 @@ from askgate_env.types import Sample
 
 from ..agents.native import action_format, make_renderer, saved_functions
 from ..core.check import Check, Report, check, evidence, now, remedies, report
-from ..core.defaults import MIX, SEED, TEMPLATES
+from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
-from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
-from ..data.pool.build import build_pool
-from ..data.pool.plan import BuildPlan
-from .gguf_export import Kind, load_merged, load_tokenizer, model_folder, write_gguf
-from .llamacpp import LOG, LlamaCpp, open_gguf
+from ..data.pool.build import builtin_samples
+from .gguf_export import Kind, load_merged, load_tokenizer, policy_folders, write_gguf
+from .llamacpp import LlamaCpp, open_gguf
 
 PROMPTS = 50
 NEW_TOKENS = 32
@@ -87,29 +84,33 @@ def export_gguf(
     adapter: Path | None,
     tell: Callable[[str], None],
     progress: Callable[[int], None],
-    log: Path = LOG,
 ) -> tuple[Report, Path]:
-    """Writes the file and its report. A file that failed its check is kept, with a report that says so."""
+    """Writes the file, and its report beside it. A file that failed its check is kept as `NAME.failed.gguf`, and one
+    that passed before under `out` stays as it is, with its own report."""
     started = now()
-    folder = model_folder(model)
-    path = out.with_name(f"{out.name}.json")
-    refuse_overlap({"--out": out, "the report": path}, {})
+    folder, adapter = policy_folders(model, adapter)
+    refuse_overlap({"--out": out, "the report": _report_file(out)}, {})
     network, tokenizer = load_merged(folder, adapter), load_tokenizer(folder)
+    unchecked = out.with_suffix(".unchecked.gguf")
     tell(f"writing {out}")
     functions = saved_functions(adapter or folder)
-    write_gguf(network, tokenizer, out, kind, folder.name, functions)
-    tell(f"comparing it with PyTorch on {PROMPTS} prompts")
-    samples = check_samples()
-    renderer = make_renderer(tokenizer, frozenset(), *action_format(functions))
-    prompts = [renderer.opening(sample.prompt, None) for sample in samples]
-    texts = list(texts_of(samples))
-    with open_gguf(out, max(map(len, prompts)) + NEW_TOKENS + 1, log) as llama:
-        others = other_tokens(llama, tokenizer, texts)
-        found = agreement(llama, network.float(), prompts, progress)
-    checks = [
-        check("tokenizer_same", 1 - len(others) / len(texts), ">=", 1.0, *remedies("release")["not_the_model"]),
-        _greedy_check(found, kind),
-    ]
+    try:
+        write_gguf(network, tokenizer, unchecked, kind, folder.name, functions)
+        tell(f"comparing it with PyTorch on {PROMPTS} prompts")
+        samples = check_samples()
+        renderer = make_renderer(tokenizer, frozenset(), *action_format(functions))
+        prompts = [renderer.opening(sample.prompt, None) for sample in samples]
+        texts = list(texts_of(samples))
+        with open_gguf(unchecked, max(map(len, prompts)) + NEW_TOKENS + 1) as llama:
+            others = other_tokens(llama, tokenizer, texts)
+            found = agreement(llama, network.float(), prompts, progress)
+        checks = [
+            check("tokenizer_same", 1 - len(others) / len(texts), ">=", 1.0, *remedies("release")["not_the_model"]),
+            _greedy_check(found, kind),
+        ]
+        made = unchecked.rename(out if all(one.passed for one in checks) else out.with_suffix(".failed.gguf"))
+    finally:
+        unchecked.unlink(missing_ok=True)  # of an export that did not come to its end
     arguments: dict[str, Any] = {
         "model": str(model),
         "model_sha256": model_sha256(folder),
@@ -122,9 +123,13 @@ def export_gguf(
         "near_ties": len(found.differences) - len(wide_gaps(found)),
         **msgspec.to_builtins(found),
     }
-    whole = report("export_gguf", checks, figures, evidence([], [out], arguments, started))
-    write_json(path, whole)
-    return whole, path
+    whole = report("export_gguf", checks, figures, evidence([], [made], arguments, started))
+    write_json(_report_file(made), whole)
+    return whole, _report_file(made)
+
+
+def _report_file(gguf: Path) -> Path:
+    return gguf.with_name(f"{gguf.name}.json")
 
 
 def wide_gaps(found: Agreement) -> list[float]:
@@ -142,10 +147,7 @@ def _greedy_check(found: Agreement, kind: Kind) -> Check:
 
 def check_samples(n: int = PROMPTS) -> list[Sample]:
     """Samples of the built-in worlds in both languages, always the same."""
-    with TemporaryDirectory() as folder:
-        pool = Path(folder) / "pool.jsonl"
-        build_pool(BuildPlan(n=n, mix=MIX, seed=SEED, langs=(), templates_dir=TEMPLATES, split="shadow"), pool)
-        return list(read_records(pool, Sample))
+    return builtin_samples(n, SEED, split="shadow")
 
 
 def other_tokens(llama: LlamaCpp, tokenizer: Any, texts: Sequence[str]) -> list[str]:

@@ -30,7 +30,7 @@ from safetensors import SafetensorError
 from ..checkpoint.seal import Damaged, read_seal
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
-from ..core.model_files import ADAPTER, find_model, may_be_on_hub, read_once
+from ..core.model_files import ADAPTER, explain_tokenizer_errors, find_policy, may_be_on_hub, read_once
 from .gguf_tokenizer import vocabulary, write_vocabulary
 
 log = logging.getLogger(__name__)
@@ -65,11 +65,7 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
     from transformers.utils import logging as transformers_logging
 
     if (folder / ADAPTER).exists():
-        raise BadInput(
-            "these are adapters, not a model",
-            where=str(folder),
-            remedy="name their base with --model and this folder with --adapter",
-        )
+        raise BadInput("these are adapters, not a model", where=str(folder), remedy="name their base instead")
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     remedy = "name a folder with config.json and safetensors"
     with _explained("no model can be loaded", folder, remedy), read_once(folder) as files:
@@ -103,10 +99,13 @@ def _merged(model: Any, adapter: Path) -> Any:
         return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
 
 
-def load_tokenizer(folder: Path) -> Any:
+def load_tokenizer(folder: Path, adapter: Path | None = None) -> Any:
+    """The tokenizer that was saved with the adapters, else that of the model."""
     from transformers import AutoTokenizer
 
-    with _explained("no tokenizer can be loaded", folder, "name a folder with tokenizer.json"):
+    if adapter is not None and (adapter / "tokenizer_config.json").exists():
+        folder = adapter
+    with explain_tokenizer_errors(folder):
         return AutoTokenizer.from_pretrained(folder)
 
 
@@ -143,14 +142,12 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, fun
             writer.close()
 
 
-def model_folder(given: Path) -> Path:
-    """The user's folder, the shipped one of that name (`models/tiny`), or that of a hub model."""
+def policy_folders(given: Path, adapter: Path | None = None) -> tuple[Path, Path | None]:
+    """Folders of model and adapters: the user's, a shipped one (`models/tiny`), or those of a hub model."""
     folder = shipped(given)
-    if not folder.is_dir():
-        if may_be_on_hub(folder):
-            return find_model(str(given))
+    if not folder.is_dir() and not may_be_on_hub(folder):
         raise BadInput("no such folder", where=str(given), remedy="name a folder with config.json and safetensors")
-    return folder
+    return find_policy(str(given), adapter)
 
 
 def family(config: Any) -> gguf.MODEL_ARCH:

@@ -72,6 +72,7 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
             remedy="use the tokenizer that belongs to the model",
         )
     special = {ours: getattr(tokenizer, f"{theirs}_id") for theirs, ours in _SPECIAL.items()}
+    template = tokenizer.chat_template  # a tokenizer may have several by name
     plain, marked = (tokenizer.encode("a", add_special_tokens=added) for added in (False, True))
     return Vocabulary(
         pre=pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))),
@@ -81,7 +82,7 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
         special={name: number for name, number in special.items() if number is not None},
         add_bos=len(marked) > len(plain) and marked[0] == special["bos"],
         add_eos=len(marked) > len(plain) and marked[-1] == special["eos"],
-        chat_template=_template(tokenizer.chat_template),
+        chat_template=template if isinstance(template, str) or template is None else template.get("default"),
     )
 
 
@@ -100,9 +101,17 @@ def write_vocabulary(writer: GGUFWriter, found: Vocabulary) -> None:
         writer.add_chat_template(found.chat_template)
 
 
+def open_reader(path: Path) -> GGUFReader:
+    try:
+        return GGUFReader(path)
+    except (ValueError, IndexError, UnicodeDecodeError) as error:
+        raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
+
+
 def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
     """The tokenizer of a GGUF file, from that file alone: the model's folder is not needed."""
     from tokenizers import Tokenizer
+    from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
     kind = _field(reader, "model")
@@ -124,16 +133,10 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
         )
     ids = {theirs: _field(reader, f"{ours}_token_id") for theirs, ours in _SPECIAL.items()}
     added = {number for number, type_ in enumerate(types) if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)}
-    bos, eos = ids["bos_token"], ids["eos_token"]
     made = {
         "version": "1.0",
         "added_tokens": [_added(number, tokens[number], types[number]) for number in sorted(added)],
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": splitting.rules},
-        "post_processor": _post_processor(
-            tokens[bos] if _field(reader, "add_bos_token") and bos is not None else None,
-            tokens[eos] if _field(reader, "add_eos_token") and eos is not None else None,
-            {tokens[number]: number for number in (bos, eos) if number is not None},
-        ),
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {
             "type": "BPE",
@@ -142,8 +145,15 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
             "merges": [merge.split(" ", 1) for merge in merges],
         },
     }
+    built = Tokenizer.from_str(json.dumps(made))
+    around = [ids[f"{name}_token"] if _field(reader, f"add_{name}_token") else None for name in ("bos", "eos")]
+    bos, eos = ([] if number is None else [tokens[number]] for number in around)
+    if bos or eos:
+        single, pair = [*bos, "$A", *eos], [*bos, "$A", *eos, *bos, "$B", *eos]
+        used = [(tokens[number], number) for number in around if number is not None]
+        built.post_processor = TemplateProcessing(single=single, pair=pair, special_tokens=used)
     tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=Tokenizer.from_str(json.dumps(made)),
+        tokenizer_object=built,
         clean_up_tokenization_spaces=False,
         **{name: tokens[number] for name, number in ids.items() if number is not None},
     )
@@ -151,11 +161,6 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
     if field is not None:
         tokenizer.chat_template = field.contents()
     return tokenizer
-
-
-def _template(found: str | Mapping[str, str] | None) -> str | None:
-    """A tokenizer may have several templates by name; the one called `default` is exported."""
-    return found if isinstance(found, str) or found is None else found.get("default")
 
 
 def _tokenizer_json(tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
@@ -195,20 +200,6 @@ def _added(number: int, token: str, type_: int) -> dict[str, Any]:
     special = type_ == TokenType.CONTROL
     ways = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     return {"id": number, "content": token, **ways, "special": special}
-
-
-def _post_processor(bos: str | None, eos: str | None, ids: Mapping[str, int]) -> dict[str, Any] | None:
-    """Adds the special tokens around a text where the file says so."""
-    if bos is None and eos is None:
-        return None
-
-    def around(sequence: str) -> list[dict[str, Any]]:
-        before, after = ([{"SpecialToken": {"id": mark, "type_id": 0}}] if mark else [] for mark in (bos, eos))
-        return [*before, {"Sequence": {"id": sequence, "type_id": 0}}, *after]
-
-    used = {mark: {"id": mark, "ids": [ids[mark]], "tokens": [mark]} for mark in (bos, eos) if mark}
-    pair = [*around("A"), *around("B")]
-    return {"type": "TemplateProcessing", "single": around("A"), "pair": pair, "special_tokens": used}
 
 
 def _field(reader: GGUFReader, name: str) -> Any:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import gzip
 import os
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -63,8 +63,9 @@ OWN = PACKAGE_FACTS.parent
 FACTS, GATES, PUBLIC = PACKAGE_FACTS, OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
+WEIGHTS = ".safetensors"
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"
-KINDS = tuple(f"{_TEXTS} .safetensors .model .tiktoken .jinja /COMPLETE".split())
+KINDS = tuple(f"{_TEXTS} {WEIGHTS} .model .tiktoken .jinja /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
 
 
@@ -129,7 +130,8 @@ def make_package(
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
     made |= pages(profile, settings, report)
     files = {name: path for name, path in sorted(contents(config, settings, folders)) if name not in made}
-    _refuse_secrets(files)
+    texts = ((name, path.read_bytes()) for name, path in files.items() if path.suffix != WEIGHTS)
+    refuse_secrets(texts, "it is not packed")
     if key is not None:
         for folder in folders:
             name = signature_of(folder.as_posix()).as_posix()
@@ -177,12 +179,13 @@ def belongs(name: str) -> bool:
     return name in STORE or (name.endswith(KINDS) and not hidden)
 
 
-def _refuse_secrets(files: Mapping[str, Path]) -> None:
-    for name, path in files.items():
-        if path.suffix != ".safetensors" and (found := find_secret(path.read_bytes(), os.environ)):
+def refuse_secrets(files: Iterable[tuple[str, bytes]], outcome: str) -> None:
+    """Refuses files, by name and content, of which one has a secret in it. `outcome`: what is not done then."""
+    for name, content in files:
+        if found := find_secret(content, os.environ):
             line, kind = found
             where, remedy = f"{name}:{line}", "take it out of the file; where it is no secret, say it in other words"
-            raise BadInput(f"contains {kind}, so it is not packed", where=where, remedy=remedy)
+            raise BadInput(f"contains {kind}, so {outcome}", where=where, remedy=remedy)
 
 
 def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:

@@ -10,25 +10,23 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ..core.errors import BadInput
 from ..core.files import sidecar
 from ..data.export import PARQUET, facts_path
-from ..runtime.secrets import find_secret, masker
+from ..runtime.secrets import masker
 from .card import data_card, model_card, model_evidence
+from .package import WEIGHTS, refuse_secrets
 
 CARD = "README.md"
 EVIDENCE = "evidence"
-WEIGHTS = ".safetensors"
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _HIDDEN = re.compile(r"(^|/)\.")
 
 
-def push_model(
-    repo: str, folder: Path, public: bool, tell: Callable[[str], None], environment: Mapping[str, str] = os.environ
-) -> str:
+def push_model(repo: str, folder: Path, public: bool, tell: Callable[[str], None]) -> str:
     """Pushes a folder of a model or of adapters. Returns the address of the repository."""
     _require_name(repo)
     if not any((folder / name).exists() for name in ("config.json", "adapter_config.json")):
@@ -38,30 +36,28 @@ def push_model(
     files = {name: file for name, file in inside.items() if name != CARD and not _HIDDEN.search(name)}
     if found.report_path:
         files[f"{EVIDENCE}/{found.report_path.name}"] = found.report_path
-    return _push(repo, "model", model_card(repo, folder, found), files, public, environment)
+    return _push(repo, "model", model_card(repo, folder, found), files, public)
 
 
-def push_data(repo: str, file: Path, public: bool, environment: Mapping[str, str] = os.environ) -> str:
+def push_data(repo: str, file: Path, public: bool) -> str:
     """Pushes a pool or an exported file with its facts. Returns the address of the repository."""
     _require_name(repo)
     card = data_card(repo, file)
     beside = facts_path(file) if facts_path(file).exists() else sidecar(file)
-    return _push(repo, "dataset", card, {one.name: one for one in (file, beside)}, public, environment)
+    return _push(repo, "dataset", card, {one.name: one for one in (file, beside)}, public)
 
 
-def _push(
-    repo: str, kind: str, card: str, files: Mapping[str, Path], public: bool, environment: Mapping[str, str]
-) -> str:
+def _push(repo: str, kind: str, card: str, files: Mapping[str, Path], public: bool) -> str:
     from httpx2 import HTTPError
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
     from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
-    _refuse_secrets(card, files, environment)
-    token = environment.get("HF_TOKEN") or get_token()
+    refuse_secrets(_texts(card, files), "nothing is pushed")
+    token = os.environ.get("HF_TOKEN") or get_token()
     if not token:
         remedy = "set HF_TOKEN to a token that may write, or run `hf auth login`"
         raise BadInput("there is no token for the hub", where="HF_TOKEN", remedy=remedy)
-    api = HfApi(endpoint=environment.get("HF_ENDPOINT") or None, token=token)
+    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None, token=token)
     parts = [CommitOperationAdd(CARD, card.encode())]
     parts += [CommitOperationAdd(name, str(path)) for name, path in sorted(files.items())]
     try:
@@ -79,7 +75,7 @@ def _push(
         api.create_commit(repo, parts, commit_message="Push with AskGate", repo_type=kind)
     except (HfHubHTTPError, HTTPError, OSError, ValueError, RuntimeError) as error:
         told = str(error.__cause__ or error).strip() or type(error).__name__
-        why = masker(environment, token)(told.splitlines()[0])
+        why = masker(os.environ, token)(told.splitlines()[0])
         remedy = f"check the name, and that the token may write to {repo}"
         raise BadInput(f"the hub did not take it ({why})", where=repo, remedy=remedy) from None
     return str(address)
@@ -90,19 +86,14 @@ def _require_name(repo: str) -> None:
         raise BadInput(f"{repo!r} is no repository", where="REPO", remedy="name it in full, like owner/name")
 
 
-def _refuse_secrets(card: str, files: Mapping[str, Path], environment: Mapping[str, str]) -> None:
-    texts = {name: _text(path) for name, path in files.items() if path.suffix != WEIGHTS}
-    for name, content in {CARD: card.encode(), **texts}.items():
-        if found := find_secret(content, environment):
-            line, kind = found
-            remedy = "take it out of the file; where it is no secret, say it in other words"
-            raise BadInput(f"contains {kind}, so nothing is pushed", where=f"{name}:{line}", remedy=remedy)
+def _texts(card: str, files: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
+    """What can be read in the card and in each file, by name."""
+    yield CARD, card.encode()
+    for name, path in files.items():
+        if path.suffix == PARQUET:
+            from pyarrow import parquet
 
-
-def _text(path: Path) -> bytes:
-    if path.suffix != PARQUET:
-        return path.read_bytes()
-    from pyarrow import parquet
-
-    rows = parquet.read_table(path).to_pylist()
-    return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows).encode()
+            rows = parquet.read_table(path).to_pylist()
+            yield name, "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in rows).encode()
+        elif path.suffix != WEIGHTS:
+            yield name, path.read_bytes()

@@ -12,15 +12,14 @@ import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from askgate_env.types import Episode
+from askgate_env.types import Episode, Level, Sample
 
 from ..agents.trajectory import Job
-from ..checkpoint.seal import MANIFEST, Damaged, read_seal
+from ..checkpoint.seal import MANIFEST, explain_damage, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import load_train_config
 from ..config.profile import Profile, load_profile
@@ -40,6 +39,7 @@ from ..core.paths import (
     ablation_file,
     ablation_seal,
 )
+from ..data.difficulty.metrics import measure_all
 from ..data.pool.meta import read_meta
 from ..eval.ablation import profile_plan, side_config
 from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, ablation_figures
@@ -47,16 +47,16 @@ from ..eval.trial import HEADLINE, TrialReport
 from ..gates.checks.penalty import read_pairs
 from ..gates.final_models import warm_start_of
 from ..training.data import held_out
-from ..training.results import derive, episode_files
+from ..training.results import Evaluations, derive, episode_files
 from ..utils.process_map import usable_cores
 
-DIALOGUES = 12
-"""Dialogues of each policy that a deep verification generates again."""
 ROUNDING = 1e-9
 """Distance from an interval that is rounding: the lower end of a share of 0 may be a little above 0."""
 LEAST_EQUAL = 0.75
 """Share of all dialogues that must be equal on another machine than the one that trained: below that it is another
 model, whatever its figures are. On the same machine all must be: 600 of 600 were."""
+Draw = Callable[[int], list[int]]
+"""Draws the places of the dialogues that are generated again, of so many."""
 _THERE = (
     "verify on the machine and with the versions that made the run; if it was there, the model or the episodes were "
     "exchanged: train again"
@@ -64,26 +64,32 @@ _THERE = (
 
 
 def repeat_dialogues(
-    config: TrainConfig, folders: Sequence[Path], report: TrialReport, dialogues: int, tell: Callable[[str], None]
+    evaluations: Evaluations, folders: Sequence[Path], report: TrialReport, dialogues: int, tell: Callable[[str], None]
 ) -> None:
     """Lets the models of a run say some of their dialogues again. Nobody knows which ones before."""
+    config, samples = evaluations.config, evaluations.samples
+    held = samples, [one.level for one in measure_all(samples)]
     number = secrets.randbits(64)
-    draw = Draw(Random(number), dialogues)
+    random = Random(number)
+
+    def draw(total: int) -> list[int]:
+        return sorted(random.sample(range(total), min(dialogues, total)))
+
     tell(f"dialogues to repeat: {dialogues} of each policy, drawn with the random seed {number}")
     _repeat_ablation(load_profile(config.profile), draw, tell)
     base = find_model(config.base_model, download=False)
     otherwise: dict[Path, dict[int, Episode]] = {}
     for seed, folder in zip(config.seeds, folders, strict=True):
         files = episode_files(config, seed)
-        otherwise[files["trained"]] = _regenerate(config, seed, folder, files["trained"], draw, tell)
-        otherwise[files["base"]] = _regenerate(config, seed, base, files["base"], draw, tell, made_beside=folder)
+        otherwise[files["trained"]] = _regenerate(config, held, seed, folder, files["trained"], draw, tell)
+        otherwise[files["base"]] = _regenerate(config, held, seed, base, files["base"], draw, tell, folder)
         if (file := files.get("warm_start")) is not None:
-            otherwise[file] = _regenerate(config, seed, warm_start_of(folder), file, draw, tell)
+            otherwise[file] = _regenerate(config, held, seed, warm_start_of(folder), file, draw, tell)
         for name in ("control", "time_control"):
             if name in files:
                 tell(f"{files[name]}: the control's model is not kept, so nothing of it was repeated")
     if any(otherwise.values()):
-        here = derive(config, "here", otherwise)
+        here = derive(config, "here", otherwise, evaluations)
         pairs = list(zip((*report.seeds, report.pooled), (*here.seeds, here.pooled), strict=True))
         changes = [(one.changes or {}, other.changes or {}) for one, other in pairs]
         changes += [(one.over_warm_start or {}, other.over_warm_start or {}) for one, other in pairs]
@@ -129,17 +135,6 @@ def _is_within(value: float | None, low: float | None, high: float | None) -> bo
     return low - ROUNDING <= value <= high + ROUNDING
 
 
-@dataclass(frozen=True)
-class Draw:
-    """Draws the dialogues that are generated again."""
-
-    random: Random
-    dialogues: int
-
-    def __call__(self, total: int) -> list[int]:
-        return sorted(self.random.sample(range(total), min(self.dialogues, total)))
-
-
 def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) -> None:
     """Lets the final models of the ablation repeat some dialogues, as far as the models are still here."""
     paths = profile.paths
@@ -147,6 +142,7 @@ def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) 
     work = (ABLATION_WORK / "*/*" / LOCAL_CHECKPOINTS).as_posix()
     seals = [file for pattern in ("", "seed_*/") for file in HERE.glob(f"{work}/{pattern}{FINAL_MODEL}/{MANIFEST}")]
     pairs, here, differs = read_pairs(folder) if folder.is_dir() else [], [], False  # none: a gate's matter
+    held = held_out(side_config(config, plan, True)) if pairs else ([], [])  # of both sides
     for pair in pairs:
         sides = {"without": pair.without, "with": pair.with_penalty}
         for side in ABLATION_SIDES:
@@ -155,12 +151,10 @@ def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) 
             if seal is None:
                 tell(f"{file}: its model is not in this folder any more, so nothing of it was repeated")
                 continue
-            try:
+            with explain_damage(seal.parent, "run the ablation again"):
                 verify_seal(seal.parent)
-            except Damaged as error:
-                raise BadInput(str(error), where=str(seal.parent), remedy="run the ablation again") from None
             own = side_config(config, plan, side == "with")
-            otherwise = _regenerate(own, pair.seed, seal.parent, file, draw, tell)
+            otherwise = _regenerate(own, held, pair.seed, seal.parent, file, draw, tell)
             sides[side] = [otherwise.get(at, one) for at, one in enumerate(sides[side])]
             differs |= bool(otherwise)
         here.append(SeedPair(pair.seed, sides["without"], sides["with"]))
@@ -172,6 +166,7 @@ def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) 
 
 def _regenerate(
     config: TrainConfig,
+    held: tuple[Sequence[Sample], Sequence[Level]],
     seed: int,
     folder: Path,
     file: Path,
@@ -181,8 +176,8 @@ def _regenerate(
 ) -> dict[int, Episode]:
     """Generates some dialogues of a file again, with the model that should have made them, and compares.
 
-    Returns those that are others here, by their place in the file; all were generated again then. `made_beside`: the
-    final model of the run that made them, where `folder` is its base.
+    Returns those that are others here, by their place in the file; all were generated again then. `held`: the held-out
+    samples with their levels. `made_beside`: the final model of the run that made them, where `folder` is its base.
     """
     import torch
 
@@ -194,8 +189,7 @@ def _regenerate(
     device = get_device(config.device_pref)
     prepare_device(device)
     dtype = get_dtype(device, config.precision)
-    samples, levels = held_out(config)
-    jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
+    jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(*held, strict=True))]
     limits = config.rollout_limits(read_meta(config.seed_pool).tools)
     chosen = draw(len(jobs))
     model = load_trained(folder, config.base_model, config.finetune, device, dtype)

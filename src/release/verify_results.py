@@ -15,6 +15,7 @@ import msgspec
 from ..checkpoint.seal import MANIFEST, final_seals
 from ..config.loader import read_yaml
 from ..config.train_config import TrainConfig
+from ..core.defaults import DIALOGUES
 from ..core.errors import BadInput
 from ..core.files import fingerprint, forget_reads, is_plain_json, json_bytes, real_path, sha256_file
 from ..core.paths import EFFECTIVE_CONFIG, EVALUATION, GATED_CHECKPOINTS, certified_run, evaluations, in_run
@@ -23,8 +24,16 @@ from ..eval.trial import TrialReport
 from ..gates.final_models import final_models, sealed_ticket, settings_of, trained_config
 from ..gates.manifest import Manifest, newest_evaluation
 from ..gates.ticket import TICKET
-from ..training.results import curves, derive, outputs, verify_curves
-from .repeat_dialogues import DIALOGUES, repeat_dialogues
+from ..training.results import (
+    Evaluations,
+    curves,
+    derive,
+    evaluated_files,
+    outputs,
+    require_same_settings,
+    verify_curves,
+)
+from ..utils.process_map import usable_cores
 
 _AGAIN = "run `askgate eval` on the run's own episodes; if it refuses them, train again"
 _PUT_BACK = "put it back as the run wrote it"
@@ -59,18 +68,31 @@ def verify_results(
     reports = [one for one in evaluations(run) if one.suffix == ".json"]
     folders = final_models(config)
     for file in (*outputs(config), *curves(config), *reports):
+        _refuse_link(file)
         if recorded.get(in_run(file)) != sha256_file(file):
             remedy = f"{_RECORD}; remove a report that is not of this run"
             raise BadInput("is not in the manifest: no run recorded it as it is", where=str(file), remedy=remedy)
-    _verify_logs(config, run, recorded)
-    report, expected = path.read_bytes(), _plain(json_bytes(derive(config, "")), path)
+    read, evaluated = Evaluations(config, usable_cores(most=16)), evaluated_files(config)
+    for file in evaluated:
+        _refuse_link(file)
+    read.read(evaluated)  # all are replayed at once
+    report, expected = path.read_bytes(), _plain(json_bytes(derive(config, "", evaluations=read)), path)
+    _verify_logs(read, run, recorded)
     for one in (path, *reports):  # a report that no longer counts is read all the same
         _compare(one, expected)
     tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
     proved = msgspec.json.decode(report, type=TrialReport)
     if deep:
-        repeat_dialogues(config, folders, proved, dialogues, tell)
+        from .repeat_dialogues import repeat_dialogues  # plain verification needs none of what it imports
+
+        repeat_dialogues(read, folders, proved, dialogues, tell)
     return proved
+
+
+def _refuse_link(file: Path) -> None:
+    if file.is_symlink():
+        what = "is a link: what it leads to may be exchanged after it was verified"
+        raise BadInput(what, where=str(file), remedy=_PUT_BACK)
 
 
 def derived_report(config: TrainConfig, path: Path) -> TrialReport:
@@ -92,16 +114,19 @@ def _compare(path: Path, expected: Mapping[str, Any]) -> None:
         raise BadInput("is not written as AskGate writes it", where=str(path), remedy=_AGAIN)
 
 
-def _verify_logs(config: TrainConfig, run: Path, recorded: Mapping[Path, str]) -> None:
+def _verify_logs(read: Evaluations, run: Path, recorded: Mapping[Path, str]) -> None:
     """Checks logs and settings of a run: they are those that it recorded when it ended, and say what the evaluations
     and the seals say."""
+    config = read.config
     for file in curves(config):
         if not Manifest().is_recorded_once(run, in_run(file)):
             raise BadInput("was recorded twice, and was another one before", where=str(file), remedy=_PUT_BACK)
     for name, digest in recorded.items():
         if (run / name).exists() and fingerprint(run / name) != digest:
             raise BadInput("has changed since the run recorded it", where=str(run / name), remedy=_PUT_BACK)
-    verify_curves(config)
+    for seed in config.seeds:
+        require_same_settings(config, seed)
+    verify_curves(read)
     effective, settings = run / EFFECTIVE_CONFIG, config.model_dump(mode="json")
     stated = read_yaml(effective) if effective.exists() else settings
     if not isinstance(stated, dict) or settings_of(stated) != settings_of(settings):

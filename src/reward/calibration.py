@@ -40,23 +40,10 @@ from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
 from ..core.paths import REPORTS
-from .rank_statistics import (
-    DIGITS,
-    Ranking,
-    auc_interval,
-    blocks,
-    correlation,
-    gain_check,
-    gain_pct,
-    interval,
-    resamples,
-)
-from .scored_episodes import Scores, live_check, read_columns
+from . import rank_statistics as stats
+from .scored_episodes import F64, I64, Scores, live_check, read_columns
 from .simplex_qp import Solution, solve
 from .weights import Baseline, Calibrated, Weights, read_baseline
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
 
 TAG = "calibration"
 EPISODES_AT_ONCE = 4096
@@ -128,7 +115,7 @@ def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, 
     rows, columns = np.triu_indices(size)
     squares = len(rows)
     sums = np.zeros((len(counts_RG), squares + 2 * size + 2))
-    for part in blocks(len(scores), EPISODES_AT_ONCE):
+    for part in stats.blocks(len(scores), EPISODES_AT_ONCE):
         x, y, weight = scores.matrix_ND[part], scores.success_N[part, None], scores.weight_N[part, None]
         products = np.hstack([x[:, rows] * x[:, columns], x * y, x, y, np.ones_like(y)])
         sums += counts_RG[:, scores.source_N[part]].astype(np.float64) @ (weight * products)
@@ -146,7 +133,7 @@ def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, 
 def _weights(names: tuple[str, ...], w_D: F64, boot_BD: F64, baseline: Baseline) -> dict[str, Weight]:
     found = {}
     for place, name in enumerate(names):
-        low, high = interval(boot_BD[:, place])
+        low, high = stats.interval(boot_BD[:, place])
         value = round(float(w_D[place]), WEIGHT_DIGITS)
         found[name] = Weight(value, low, high, baseline.prior[place], baseline.old[place])
     return found
@@ -209,7 +196,9 @@ class HeldOut:
             "new": np.einsum("nd,nd->n", scores.matrix_ND, w_KD[fold_N]),
         }
         self._parts = [np.flatnonzero(fold_N == fold) for fold in range(len(w_KD))]
-        self._rankings = {name: [Ranking(values[part]) for part in self._parts] for name, values in self._by.items()}
+        self._rankings = {
+            name: [stats.Ranking(values[part]) for part in self._parts] for name, values in self._by.items()
+        }
         self.folds = [
             self._fold(place, dict(zip(scores.names, w.tolist(), strict=True))) for place, w in enumerate(w_KD)
         ]
@@ -218,7 +207,7 @@ class HeldOut:
         """Rank correlation and mean absolute error."""
         ones = np.ones((1, len(self._success)))
         corr, mae = self._figures(self._by, ones)
-        drawn = resamples(self._source, boot, rng)
+        drawn = stats.resamples(self._source, boot, rng)
         changes = [self._figures(("old", "new"), counts) for counts in drawn]
         corr_changes, mae_changes = (
             np.concatenate([one[figure]["new"] - one[figure]["old"] for one in changes] or [np.empty(0)])
@@ -245,7 +234,7 @@ class HeldOut:
         """
         ranks = self._rankings[name][fold].ranks(counts)
         success = np.broadcast_to(self._success[self._parts[fold]], counts.shape)
-        found = correlation(ranks, success, counts)
+        found = stats.correlation(ranks, success, counts)
         right = (counts * success).sum(axis=1)
         found[np.isnan(found) & (right > 0) & (right < counts.sum(axis=1))] = 0.0
         return found
@@ -260,7 +249,9 @@ class HeldOut:
 
 
 def _compared(figures: dict[str, F64], changes: F64) -> Compared:
-    return Compared(float(figures["old"][0]), float(figures["prior"][0]), float(figures["new"][0]), *interval(changes))
+    return Compared(
+        float(figures["old"][0]), float(figures["prior"][0]), float(figures["new"][0]), *stats.interval(changes)
+    )
 
 
 def weight_calib(
@@ -305,7 +296,9 @@ def weight_calib(
     arguments |= limits.model_dump(include={"rank_corr_gain_pct_min", "mae_change_pct_max"})
     proof = evidence([episodes, fixed, *made_from], [], arguments, started)
     proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})
-    measured = {**figures(result), "live_episodes": scores.live, "judge_auc": _judge_auc(scores)}
+    live = {name: scores.matrix_ND[scores.live_N, place] for place, name in enumerate(scores.names) if name in LIVE}
+    auc = judge_auc(live, scores.success_N[scores.live_N])
+    measured = {**figures(result), "live_episodes": scores.live, "judge_auc": auc}
     whole = report("weight_calib", checks, measured, proof)
     with atomic_files() as start:
         start(out).write(weights)
@@ -313,22 +306,17 @@ def weight_calib(
     return whole, path
 
 
-def _judge_auc(scores: Scores) -> dict[str, list[float]]:
-    columns = {name: scores.matrix_ND[scores.live_N, place] for place, name in enumerate(scores.names) if name in LIVE}
-    return judge_auc(columns, scores.success_N[scores.live_N])
-
-
 def judge_auc(live: dict[str, F64], success_N: F64) -> dict[str, list[float]]:
     """AUC of each live dimension against success, with its 95% interval, on the episodes that the judge scored."""
-    found = {name: auc_interval(column, success_N) for name, column in live.items()}
-    return {name: list(interval) for name, interval in found.items() if interval}
+    found = {name: stats.auc_interval(column, success_N) for name, column in live.items()}
+    return {name: list(ends) for name, ends in found.items() if ends}
 
 
 def calibration_checks(found: Calibration, limits: Thresholds) -> list[Check]:
     """On held-out folds, against the old weights."""
     old, new, remedy = found.rank_corr.old, found.rank_corr.new, remedies("reward")
     return [
-        gain_check("rank_corr_gain", old, new, limits.rank_corr_gain_pct_min, remedy["rank_corr"]),
+        stats.gain_check("rank_corr_gain", old, new, limits.rank_corr_gain_pct_min, remedy["rank_corr"]),
         check("mae_change_pct", _mae_change_pct(found), "<=", limits.mae_change_pct_max, *remedy["mae"]),
     ]
 
@@ -336,11 +324,11 @@ def calibration_checks(found: Calibration, limits: Thresholds) -> list[Check]:
 def figures(found: Calibration) -> dict[str, Any]:
     return {
         **msgspec.to_builtins(found),
-        "rank_corr_gain_pct": gain_pct(found.rank_corr.old, found.rank_corr.new),
+        "rank_corr_gain_pct": stats.gain_pct(found.rank_corr.old, found.rank_corr.new),
         "mae_change_pct": _mae_change_pct(found),
     }
 
 
 def _mae_change_pct(found: Calibration) -> float | None:
     """Old weights without any error leave nothing to fall."""
-    return round(100 * (found.mae.new - found.mae.old) / found.mae.old, DIGITS) if found.mae.old else None
+    return round(100 * (found.mae.new - found.mae.old) / found.mae.old, stats.DIGITS) if found.mae.old else None

@@ -56,8 +56,6 @@ class RecordPlan:
     seed: int
     limits: RolloutLimits = QUICKSTART_LIMITS
     """The temperature is above 0: a policy that always says the likeliest token shows little of what it gets wrong."""
-    repeats: int = 1
-    """Episodes per sample."""
 
     def facts(self) -> dict[str, Any]:
         """The entry `plan` of the sidecar."""
@@ -65,7 +63,7 @@ class RecordPlan:
         return {
             "seed": self.seed,
             "temperature": limits.pop("temperature"),
-            "repeats": self.repeats,
+            "repeats": 1,  # episodes per sample
             **limits,
             "tools": list(self.limits.tools),
         }
@@ -81,16 +79,14 @@ def record(
     progress: Callable[[int], None] | None = None,
     dtype: torch.dtype | None = None,
 ) -> list[RecordedEpisode]:
-    """An episode for each repeat of each sample. Raises BadInput where all succeed or all fail."""
+    """An episode for each sample. Raises BadInput where all succeed or all fail."""
     import torch
 
     from ..rollout.scheduler import generate
 
     levels = [measured.level for measured in measure_all(list(samples))]
     jobs = [
-        Job(sample, level, plan.seed, place)
-        for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
-        for _ in range(plan.repeats)
+        Job(sample, level, plan.seed, place) for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
     ]
     made = generate(
         policy,
@@ -104,13 +100,13 @@ def record(
     )
     recorded = [
         RecordedEpisode(
-            id=f"{job.sample.id}/{row % plan.repeats}",
+            id=f"{job.sample.id}/0",
             source_id=job.sample.provenance.source_id,
             split=job.sample.provenance.split,
             model=model,
             episode=one.episode,
         )
-        for row, (job, one) in enumerate(zip(jobs, made, strict=True))
+        for job, one in zip(jobs, made, strict=True)
     ]
     refuse_one_outcome([one.episode.success for one in recorded])
     return recorded
@@ -164,5 +160,4 @@ def recorded_before(
     if not isinstance(then, dict) or {**then, "slots": 0} != {**plan.facts(), "slots": 0}:
         return None
     found = list(read_unique(path, RecordedEpisode))
-    wanted = [sample.id for sample in samples for _ in range(plan.repeats)]
-    return found if [one.episode.sample_id for one in found] == wanted else None
+    return found if [one.episode.sample_id for one in found] == [sample.id for sample in samples] else None

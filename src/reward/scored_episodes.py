@@ -33,6 +33,7 @@ from ..scoring.scores import Score
 from .recorded_episodes import RecordedEpisode, refuse_one_outcome
 
 F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 
 AGAIN = "score these episodes again"
 SOME = 3

@@ -32,25 +32,9 @@ from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, shipped, write_json
 from ..core.paths import REPORTS
-from .rank_statistics import (
-    DIGITS,
-    SMALL,
-    Ranking,
-    gain_check,
-    gain_pct,
-    interval,
-    kendall,
-    overlap,
-    ratio,
-    resamples,
-    spearman,
-    top_places,
-)
-from .scored_episodes import Scores, live_check, read_columns
+from . import rank_statistics as stats
+from .scored_episodes import F64, I64, Scores, live_check, read_columns
 from .weights import Baseline, Weights, read_baseline, read_weights
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
 
 RESAMPLES = 1000
 POINT_ESTIMATES = (
@@ -88,12 +72,12 @@ def agreement(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArra
     old_N, new_N = scores.matrix_ND[rows] @ old_D, scores.matrix_ND[rows] @ new_D
     success_N, source_N = scores.success_N[rows], scores.source_N[rows]
     found = _measured(old_N, new_N, success_N, np.ones((1, len(old_N)))) if len(old_N) >= FEWEST else {}
-    value = {name: round(float(one[0]), DIGITS) for name, one in found.items() if not np.isnan(one[0])}
+    value = {name: round(float(one[0]), stats.DIGITS) for name, one in found.items() if not np.isnan(one[0])}
     return Agreement(
         episodes=len(success_N),
         samples=len(np.unique(source_N)),
         success_rate=float(success_N.mean()) if len(success_N) else None,
-        corr_improve_pct=gain_pct(value.get("corr_to_success_old"), value.get("corr_to_success_new")),
+        corr_improve_pct=stats.gain_pct(value.get("corr_to_success_old"), value.get("corr_to_success_new")),
         **{name: value.get(name) for name in POINT_ESTIMATES},
         top10_reachable=_reachable(old_N, 0.10) if value else None,
         intervals=_intervals(old_N, new_N, success_N, source_N, set(value), seed) if value else {},
@@ -146,22 +130,22 @@ def agreement_checks(found: Agreement, limits: Thresholds) -> list[Check]:
     return [
         check("spearman", found.spearman, ">=", limits.spearman_min, *remedy["spearman"]),
         check("top10_overlap", found.top10_overlap, ">=", limits.top10_min, *remedy["top10_overlap"]),
-        gain_check("corr_improve", old, new, limits.corr_improve_pct_min, remedy["corr_improve"]),
+        stats.gain_check("corr_improve", old, new, limits.corr_improve_pct_min, remedy["corr_improve"]),
     ]
 
 
 def _measured(old: F64, new: F64, success: F64, counts: F64) -> dict[str, F64]:
-    by_old, by_new, by_success = Ranking(old), Ranking(new), Ranking(success)
-    before, after = spearman(by_old, by_success, counts), spearman(by_new, by_success, counts)
+    by_old, by_new, by_success = stats.Ranking(old), stats.Ranking(new), stats.Ranking(success)
+    before, after = stats.spearman(by_old, by_success, counts), stats.spearman(by_new, by_success, counts)
     return {
-        "spearman": spearman(by_old, by_new, counts),
-        "kendall_tau": kendall(old, new, counts),
-        "top10_overlap": overlap(by_old, by_new, counts, 0.10),
-        "top20_overlap": overlap(by_old, by_new, counts, 0.20),
+        "spearman": stats.spearman(by_old, by_new, counts),
+        "kendall_tau": stats.kendall(old, new, counts),
+        "top10_overlap": stats.overlap(by_old, by_new, counts, 0.10),
+        "top20_overlap": stats.overlap(by_old, by_new, counts, 0.20),
         "corr_to_success_old": before,
         "corr_to_success_new": after,
         "corr_improve": after - before,
-        "corr_improve_pct": ratio(100 * (after - before), before, SMALL),
+        "corr_improve_pct": stats.ratio(100 * (after - before), before, stats.SMALL),
     }
 
 
@@ -169,18 +153,18 @@ def _intervals(
     old: F64, new: F64, success: F64, source: I64, names: set[str], seed: int
 ) -> dict[str, tuple[float, float]]:
     numbers = np.unique(source, return_inverse=True)[1].astype(np.int64)
-    drawn = resamples(numbers, RESAMPLES, np.random.default_rng(seed))
+    drawn = stats.resamples(numbers, RESAMPLES, np.random.default_rng(seed))
     parts = [_measured(old, new, success, counts) for counts in drawn]
-    found = {name: interval(np.concatenate([part[name] for part in parts])) for name in parts[0] if name in names}
+    found = {name: stats.interval(np.concatenate([part[name] for part in parts])) for name in parts[0] if name in names}
     return {name: (low, high) for name, (low, high) in found.items() if low is not None and high is not None}
 
 
 def _reachable(old: F64, share: float) -> float:
     """A new score that puts the old top first can have no more of it than the old score itself is sure of."""
     ones = np.ones((1, len(old)))
-    places = int(top_places(ones.sum(axis=1), share)[0])
-    surest = np.sort(Ranking(old).top(ones, share)[0])[::-1][:places]
-    return round(float(surest.mean()), DIGITS)
+    places = int(stats.top_places(ones.sum(axis=1), share)[0])
+    surest = np.sort(stats.Ranking(old).top(ones, share)[0])[::-1][:places]
+    return round(float(surest.mean()), stats.DIGITS)
 
 
 TAG = "shadow"

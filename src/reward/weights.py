@@ -16,21 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from askgate_env.reward import NAMES, AdvancedReward
 from askgate_env.types import Record
 
-from ..core.defaults import SUM_TOLERANCE
+from ..core.defaults import BASELINE, SUM_TOLERANCE, WEIGHTS
 from ..core.errors import BadInput
-from ..core.files import read_json, shipped
+from ..core.files import read_record, shipped
 
-Kind = TypeVar("Kind", bound=Record)
-
-BASELINE = Path("configs/weights_baseline.json")
-WEIGHTS = Path("configs/weights.json")
 CAP_TOLERANCE = 1e-9
 
 
@@ -118,11 +113,11 @@ def load_dimensions(path: Path, scale: float = 1.0, *, weight_max: float) -> Adv
 
 
 def read_unchecked(path: Path) -> Weights:
-    return _read(path, Weights, "run weight-calib")
+    return read_record(shipped(path), Weights, "run weight-calib")
 
 
 def read_baseline(path: Path = BASELINE) -> Baseline:
-    found = _read(path, Baseline, "give the old weights and the names of the new dimensions")
+    found = read_record(shipped(path), Baseline, "give the old weights and the names of the new dimensions")
     _refuse_wrong(found.weights, path, "correct the file; the old weights sum to 1")
     twice = sorted({name for name in found.names if found.names.count(name) > 1})
     if twice:
@@ -130,14 +125,6 @@ def read_baseline(path: Path = BASELINE) -> Baseline:
     if len(found.names) < 2:
         raise BadInput("names fewer than two dimensions", where=str(path), remedy="name at least two")
     return found
-
-
-def _read(path: Path, kind: type[Kind], remedy: str) -> Kind:
-    """The user's own file of that name where there is one, else the one that came with the package."""
-    try:
-        return msgspec.convert(read_json(shipped(path), remedy), kind)
-    except msgspec.ValidationError as error:
-        raise BadInput(str(error), where=str(path), remedy=remedy) from None
 
 
 def _refuse_wrong(weights: Mapping[str, float], path: Path, remedy: str) -> None:

@@ -103,6 +103,7 @@ class CudaBackend:
 
     ahead, max_prefill = 1, PREFILL[-1]
     tile: int | None = TILE
+    min_prefill = 1
 
     def __init__(self, model: nn.Module, slots: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
         base: Any = unwrap(model)

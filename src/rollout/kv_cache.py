@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import pad, scaled_dot_product_attention
 
 from .attention import hidden_states, unwrap
 from .sampling import Sampled, sample_tokens
 
 ROUND = 64
 """On a GPU the depth of the cache that attention reads grows in such steps, so that few shapes occur."""
+INVARIANT_ROWS = 4
+"""Matrix products on a CPU round a row the same whatever is beside it, if the number of rows is a multiple of this:
+remaining rows take another kernel. Measured with torch 2.13 in float32 (`bench/distributed.py rounding`)."""
 
 
 class KVCache:
@@ -33,13 +36,25 @@ class KVCache:
     max_prefill = 16_384
     """More tokens in one pass would take more memory and save no time."""
 
-    def __init__(self, model: nn.Module, count: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        count: int,
+        room: int,
+        device: torch.device,
+        dtype: torch.dtype,
+        batch_invariant: bool = False,
+    ) -> None:
         base: Any = unwrap(model)
         self._base, config = base, base.config
         self.count, self.room = count, room
+        self.row_multiple = INVARIANT_ROWS if batch_invariant and device.type == "cpu" else 1
+        """Passes, logits and attention are computed for a multiple of so many rows; blank ones are thrown away."""
+        self.min_prefill = 2 if self.row_multiple > 1 else 1
         attention = base.get_decoder().layers[0].self_attn
         self.groups = int(attention.num_key_value_groups)
-        shape = (config.num_hidden_layers, count, config.num_key_value_heads, room, attention.head_dim)
+        depth = -(-room // self.row_multiple) * self.row_multiple
+        shape = (config.num_hidden_layers, count, config.num_key_value_heads, depth, attention.head_dim)
         # Zeros, because masked entries are still multiplied.
         self.keys = torch.zeros(shape, dtype=dtype, device=device)
         self.values = torch.zeros(shape, dtype=dtype, device=device)
@@ -71,8 +86,14 @@ class KVCache:
         last[order] = plan.ends - 1
         for slot, new in pieces:
             self.lengths[slot] += len(new)
+        tokens, last = self.with_blanks(tokens), self.with_blanks(last)
         hidden = hidden_states(self._base, self.put(tokens), plan).index_select(0, self.put(last))
-        return self._base.get_output_embeddings()(hidden), hidden
+        return self._base.get_output_embeddings()(hidden)[: len(order)], hidden[: len(order)]
+
+    def with_blanks(self, row_T: Any) -> Any:
+        """Adds zeros up to a multiple of `row_multiple`."""
+        blank = -len(row_T) % self.row_multiple
+        return np.pad(row_T, (0, blank)) if blank else row_T
 
     def put(self, array: Any) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.keys.device, non_blocking=True)
@@ -94,14 +115,18 @@ class CachePlan:
         place_T = np.arange(self.ends[-1]) + np.repeat(start_S - self.ends + length_S, length_S)
         cells = (np.repeat(slot_S, length_S) * heads * room + place_T)[:, None] + np.arange(heads) * room
         self.cells = slots.put(cells.ravel())
-        self.positions_1T = slots.put(place_T[None])
+        self.positions_1T = slots.put(slots.with_blanks(place_T)[None])
 
         self.single = n = int((length_S == 1).sum())
         if n:
             self._plan_single(slot_S[:n], start_S[:n] + 1)
         self.long = list(zip(slot_S[n:].tolist(), start_S[n:].tolist(), length_S[n:].tolist(), strict=True))
         if self.long and not self.padded:
-            self.masks = [torch.ones(m, start + m, dtype=torch.bool).tril(start) for _, start, m in self.long]
+            self.blanks = [-m % slots.row_multiple for _, _, m in self.long]
+            self.masks = [
+                torch.ones(m + blank, start + m, dtype=torch.bool).tril(start)
+                for (_, start, m), blank in zip(self.long, self.blanks, strict=True)
+            ]
         elif self.long:
             self._plan_long(slot_S[n:], start_S[n:], length_S[n:])
 
@@ -134,27 +159,30 @@ class CachePlan:
         self.long_mask = seen.repeat(1, self.slots.groups, 1)[:, None]
 
     def _depth(self, most: int) -> int:
-        return min(-(-most // ROUND) * ROUND, self.slots.keys.shape[3]) if self.padded else most
+        step = ROUND if self.padded else self.slots.row_multiple
+        return min(-(-most // step) * step, self.slots.keys.shape[3])
 
     def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
         keys, values = self.slots.keys[module.layer_idx], self.slots.values[module.layer_idx]
         for cache, new in ((keys, key), (values, value)):
-            rows = new[0].transpose(0, 1).reshape(-1, cache.shape[-1])
+            # Without the blank rows at the end of a padded pass.
+            rows = new[0, :, : self.ends[-1]].transpose(0, 1).reshape(-1, cache.shape[-1])
             cache.view(-1, cache.shape[-1]).index_copy_(0, self.cells, rows.to(cache.dtype))
         query_THD = query[0].transpose(0, 1).to(keys.dtype)
         out = [self._single(query_THD[: self.single], keys, values, scale)] if self.single else []
         if self.long and not self.padded:
             end = self.single
-            for (slot, start, length), mask in zip(self.long, self.masks, strict=True):
-                q = query_THD[None, end : end + length].transpose(1, 2)
+            for (slot, start, length), blank, mask in zip(self.long, self.blanks, self.masks, strict=True):
+                q = pad(query_THD[None, end : end + length].transpose(1, 2), (0, 0, 0, blank))
                 k, v = (x[None, slot, :, : start + length] for x in (keys, values))
                 seen = {"attn_mask": mask} if start else {"is_causal": True}
-                out.append(
-                    scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=True, **seen)[0].transpose(0, 1)
-                )
+                read = scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=True, **seen)
+                out.append(read[0, :, :length].transpose(0, 1))
                 end += length
         elif self.long:
             out.append(self._long(query_THD, keys, values, scale))
+        if blank := len(query_THD) - int(self.ends[-1]):
+            out.append(query_THD.new_zeros((blank, *query_THD.shape[1:])))
         return torch.cat(out)[None]
 
     def _single(self, query: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:

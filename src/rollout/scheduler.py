@@ -52,6 +52,9 @@ class Backend(Protocol):
     """Tokens of openings and replies in one pass."""
     tile: int | None
     """Openings and replies are read in chunks whose length is a multiple of this; None: always as a whole."""
+    min_prefill: int
+    """Tokens at the end of a shared opening or reply that each slot reads itself: 1, because the last one predicts the
+    next; 2 where a read of one token would be rounded otherwise than one of many."""
 
     def copy_prefix(self, slot: int, source: int, start: int, end: int) -> None: ...
 
@@ -80,6 +83,7 @@ def generate(
     only: Sequence[int] | None = None,
     user: User = rules,
     watch: Watch = unwatched,
+    batch_invariant: bool = False,
 ) -> list[Trajectory]:
     """Rolls out one episode per job, or those at the places `only`. Returns them in the order of the jobs.
 
@@ -87,6 +91,7 @@ def generate(
     on the episodes beside it. `dtype` is the type of the arithmetic where it differs from that of the weights.
     `progress` is called with 1 for each finished episode. `keep_hidden` keeps the hidden states that a critic
     reads, which saves a second forward pass. `watch` gets the turns of all episodes as they are made.
+    With `batch_invariant`, on a CPU, log-probabilities and hidden states are rounded the same in any number of slots.
     """
     if limits.temperature <= 0:
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
@@ -94,7 +99,7 @@ def generate(
     places = range(len(jobs)) if only is None else only
     dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits, user, watch) for place in places]
     finished = (lambda one: progress(1)) if progress else None
-    states_NH = _run(model, dialogues, limits, device, greedy, dtype, finished, keep_hidden)
+    states_NH = _run(model, dialogues, limits, device, greedy, dtype, finished, keep_hidden, batch_invariant)
     return [one.trajectory(states_NH) for one in dialogues]
 
 
@@ -136,6 +141,7 @@ def _run(
     dtype: torch.dtype | None,
     finished: Callable[[Dialogue], None] | None,
     keep_hidden: bool = False,
+    batch_invariant: bool = False,
 ) -> Tensor | None:
     """Runs dialogues to their ends and returns the hidden states that are kept. `finished` gets each as it ends."""
     queue = [one for one in dialogues if not one.over]
@@ -147,7 +153,8 @@ def _run(
             roll_out_by_vllm(model, queue, limits, greedy, finished)
             return None
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-            backend = open_backend(model, min(limits.slots, len(queue)), limits, device, dtype or unwrap(model).dtype)
+            slots, dtype = min(limits.slots, len(queue)), dtype or unwrap(model).dtype
+            backend = open_backend(model, slots, limits, device, dtype, batch_invariant)
             scheduler = RolloutScheduler(backend, queue)
             started: deque[tuple[list[Read], Callable[[], Sampled]]] = deque()
             kept: list[Tensor] = []
@@ -181,13 +188,18 @@ def _run(
 
 
 def open_backend(
-    model: nn.Module, slots: int, limits: RolloutLimits, device: torch.device, dtype: torch.dtype
+    model: nn.Module,
+    slots: int,
+    limits: RolloutLimits,
+    device: torch.device,
+    dtype: torch.dtype,
+    batch_invariant: bool = False,
 ) -> Backend:
     """The backend that `rollout.backend` names; by default CUDA graphs on a CUDA device."""
     name = limits.backend if limits.backend != "auto" else "cuda" if device.type == "cuda" else "cpu"
     if name == "cuda":
         return cuda_backend(model, limits.slots, limits.max_tokens, device, dtype)
-    return KVCache(model, slots, limits.max_tokens, device, dtype)
+    return KVCache(model, slots, limits.max_tokens, device, dtype, batch_invariant)
 
 
 class Dialogue:
@@ -426,8 +438,8 @@ class RolloutScheduler:
 
     def _share_prefix(self, slot: int, one: Dialogue) -> bool:
         """Copies the longest prefix that another slot has read. False: a slot reads it in this pass, so wait for it."""
-        # The last token is read in any case: its output predicts the next one.
-        same = self.tokens_read[:, : len(one.tokens) - 1] == np.array(one.tokens[:-1], np.int32)
+        most = len(one.tokens) - self.backend.min_prefill
+        same = self.tokens_read[:, :most] == np.array(one.tokens[:most], np.int32)
         after_pass = np.where(same.all(1), same.shape[1], same.argmin(1))
         now = np.minimum(after_pass, self.backend.lengths)
         source = int(now.argmax())

@@ -25,6 +25,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -49,7 +50,7 @@ MOST_GAP = 0.3
 """Mean difference of log-probabilities between server and model, in nats. Rounding to 16 bits gives about 0.01, an
 unquantized base under adapters that were trained on 4 bits about 0.05."""
 _HERE = ("localhost", "127.0.0.1", "::1")
-_NOT_FOUND, _BAD_REQUEST = 404, 400
+_NOT_FOUND = 404
 
 
 class _Lost(Exception):
@@ -166,8 +167,11 @@ def roll_out(
         for server in servers:
             stack.callback(server.http.close)
         reached = [server for server in servers if _loads(server, folder)]
-        _Run(reached, folder, dialogues, limits, greedy, finished, unwrap(model).config.vocab_size)(slots)
-        _forget_others(folder)
+        queue = deque(one for one in dialogues if not one.over)
+        _Run(reached, folder, queue, limits, greedy, finished, unwrap(model).config.vocab_size)(slots)
+        for other in folder.parent.glob("askgate-*"):
+            if other != folder:  # the present ones stay: a server may read them again
+                shutil.rmtree(other, ignore_errors=True)
         for server in reached:
             if server.first and not greedy:
                 _require_same_weights(model, server, limits.temperature)
@@ -201,13 +205,6 @@ def save_adapters(model: nn.Module, root: Path) -> Path:
     return folder
 
 
-def _forget_others(folder: Path) -> None:
-    """Removes adapters of earlier rollouts. The present ones stay: a server may read them again."""
-    for other in folder.parent.glob("askgate-*"):
-        if other != folder:
-            shutil.rmtree(other, ignore_errors=True)
-
-
 def _loads(server: Server, folder: Path) -> bool:
     if server.loaded.get(server.url) == folder.name:
         return True
@@ -219,26 +216,21 @@ def _loads(server: Server, folder: Path) -> bool:
     return True
 
 
+@dataclass
 class _Run:
     """Dialogues in a queue, and threads that take them, a few for each server."""
 
-    def __init__(
-        self,
-        servers: Sequence[Server],
-        folder: Path,
-        dialogues: Sequence[Dialogue],
-        limits: RolloutLimits,
-        greedy: bool,
-        finished: Callable[[Dialogue], None] | None,
-        vocab: int,
-    ) -> None:
-        self.servers, self.folder, self.limits, self.greedy = servers, folder, limits, greedy
-        self.finished, self.vocab = finished, vocab
-        self.queue = deque(one for one in dialogues if not one.over)
-        self.active = 0
-        self.lost: dict[str, str] = {}
-        self.failed = False
-        self.changed = Condition()
+    servers: Sequence[Server]
+    folder: Path
+    queue: deque[Dialogue]
+    limits: RolloutLimits
+    greedy: bool
+    finished: Callable[[Dialogue], None] | None
+    vocab: int
+    active: int = 0
+    lost: dict[str, str] = field(default_factory=dict)
+    failed: bool = False
+    changed: Condition = field(default_factory=Condition)
 
     def __call__(self, slots: int) -> None:
         with ThreadPoolExecutor(max(1, slots * len(self.servers))) as threads:

@@ -1,4 +1,5 @@
-"""The language of the terminal: $ASKGATE_LANG (en or zh), else that of the system. Errors and logs are in English."""
+"""The language of the terminal: $ASKGATE_LANG (en or zh, also zh_CN.UTF-8 or cn), else that of the system. Logs
+are in English, and so are errors without a text in `cli/errors_zh.yaml`."""
 
 from __future__ import annotations
 
@@ -10,10 +11,20 @@ VARIABLE = "ASKGATE_LANG"
 
 
 def terminal_language() -> Lang:
-    wanted = os.environ.get(VARIABLE, "")
+    wanted = language_of(os.environ.get(VARIABLE, ""))
     system = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     default: Lang = "zh" if system.startswith("zh") else "en"
     return next((lang for lang in LANGS if lang == wanted), default)
+
+
+def language_of(name: str) -> str:
+    """The code of a language by one of its usual names.
+
+    >>> language_of("zh_CN.UTF-8"), language_of("cn"), language_of("EN"), language_of("")
+    ('zh', 'zh', 'en', '')
+    """
+    code = name.lower().replace("_", "-").partition(".")[0].partition("-")[0]
+    return "zh" if code == "cn" else code
 
 
 def in_language(english: str, chinese: str) -> str:

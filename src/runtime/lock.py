@@ -37,7 +37,7 @@ def lock_folder(folder: Path) -> int:
 
 def is_locked(folder: Path) -> bool:
     """Whether a run holds the lock of a folder."""
-    return _is_held(folder / ".lock")
+    return is_held(folder / ".lock")
 
 
 @contextmanager
@@ -107,7 +107,7 @@ class NamedLocks:
 
     def is_held(self, name: str) -> bool:
         """Whether a living process, this one included, holds the name."""
-        return _is_held(self._folder / name)
+        return is_held(self._folder / name)
 
     @contextmanager
     def holding(self, name: str) -> Iterator[None]:
@@ -130,7 +130,7 @@ class NamedLocks:
             self.release(name)
 
 
-def _is_held(path: Path) -> bool:
+def is_held(path: Path) -> bool:
     """Whether a living process holds this lock file."""
     try:
         file = os.open(path, os.O_RDONLY)

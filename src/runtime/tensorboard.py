@@ -10,24 +10,35 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.abc import MetaPathFinder
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 from .disk import explain_disk_errors
 
 
+class _NoTorch(MetaPathFinder):
+    """Hides torch from one thread. tensorboardX imports it if it can, which takes seconds and serves images and graphs
+    only."""
+
+    def __init__(self) -> None:
+        self._thread = get_ident()
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        if name == "torch" and get_ident() == self._thread:
+            raise ModuleNotFoundError("not needed for curves", name=name)
+
+
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Inside the block torch cannot be imported. tensorboardX imports it if it can, which takes seconds and serves
-    images and graphs only."""
-    hide = "torch" not in sys.modules
-    if hide:
-        sys.modules["torch"] = None  # type: ignore[assignment]
+    """Inside the block this thread cannot import torch; others can."""
+    finder = _NoTorch()
+    sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
-        if hide:
-            del sys.modules["torch"]
+        sys.meta_path.remove(finder)
 
 
 class EventFile:

@@ -11,7 +11,6 @@ https://developers.openai.com/api/reference/python/resources/batches
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,8 +19,7 @@ from pydantic import SecretStr
 
 from ..config.judge_config import BatchSection
 from ..core.errors import BadInput
-from ..runtime.secrets import masker
-from .client import NO_KEY, SHOWN, completion_reply, content_of, failure_of, open_http, string
+from .client import SHOWN, completion_reply, content_of, failure_of, open_http, string
 from .providers import Provider
 from .types import CallFailed, Reply
 
@@ -42,10 +40,8 @@ class BatchApi:
     def __init__(self, provider: Provider, key: SecretStr | None) -> None:
         self.provider, self.section = provider, section_of(provider)
         assert provider.base_url, "a provider with a Batch API has an address"
-        keys = [key.get_secret_value()] if key else []
-        self._mask, self._mask_reply = masker(os.environ, *keys), masker({}, *keys)
         self._url = provider.base_url.rstrip("/")
-        self._http = open_http(provider.base_url, keys[0] if keys else NO_KEY, TRANSFER_S)
+        self._http, self._mask, self._mask_reply = open_http(provider.base_url, key, TRANSFER_S)
 
     async def close(self) -> None:
         await self._http.aclose()

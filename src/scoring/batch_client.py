@@ -12,13 +12,11 @@ are downloaded again. While a request waits in a batch, no other run asks for th
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import inf
 from typing import Any, Self
 
@@ -29,11 +27,10 @@ from ..config.judge_config import LimitsSection
 from ..core.errors import BadInput
 from .batch_api import ENDED, MOST_BYTES, MOST_REQUESTS, BatchApi, why_failed
 from .ledger import Ledger
-from .limiter import Limiter
 from .prompt import request
 from .providers import Provider, address
 from .store import Store, Stored
-from .types import Ask, BatchEntry, CallFailed, InCache, Reply, printable
+from .types import Ask, BatchEntry, CallFailed, InCache, Reply, printable, timestamp
 
 SETTLE_S = 0.05
 """No batch is created while asks still come within this time."""
@@ -113,15 +110,13 @@ class BatchClient:
         ledger: Ledger,
         keep: Callable[[Stored], None],
         tell: Callable[[str], None],
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`keep` records a reply that no scoring of this run waits for."""
-        self.provider, self.limiter = provider, Limiter(None, limits, time.monotonic, sleep, None)
+        self.provider, self.concurrency = provider, limits.concurrency_min
         self.on_wait: Callable[[str], None] = lambda state: None
         """Gets the state of a batch with the time left, in words, at every look at it."""
         self._api = BatchApi(provider, key)
-        self._limits, self._store, self._ledger, self._keep = limits, store, ledger, keep
-        self._tell, self._sleep = tell, sleep
+        self._limits, self._store, self._ledger, self._keep, self._tell = limits, store, ledger, keep, tell
         self._waiting: dict[str, _Waiting] = {}
         self._asked = 0
         self._delivered: set[str] = set()
@@ -177,7 +172,7 @@ class BatchClient:
             while True:
                 await self._settle()
                 if not await self._step():
-                    await self._sleep(self._pause_s)
+                    await asyncio.sleep(self._pause_s)
                     self._pause_s = min(2 * self._pause_s, self._limits.batch_poll_s)
         except Exception as error:
             self._broken = error
@@ -299,7 +294,7 @@ class BatchClient:
             for wait_s in (self._pause_s, 0.0):  # a list may be a little behind
                 if found := await self._api.find(batch.file, batch.name):
                     return found
-                await self._sleep(wait_s)
+                await asyncio.sleep(wait_s)
         self._sure.discard(batch.name)
         try:
             made = await self._api.create(batch.file, batch.name)
@@ -354,7 +349,7 @@ class BatchClient:
             replies=sum(isinstance(one, Reply) for one in outcomes.values()),
             status=printable(str(found.get("status"))),
             seconds=self._seconds(batch, found),
-            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            at=timestamp(),
         )
 
     def _seconds(self, batch: _Batch, found: dict[str, Any]) -> float:

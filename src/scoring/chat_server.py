@@ -28,6 +28,13 @@ class Reply(NamedTuple):
     thought: str = ""
 
 
+def http_options(url: str, key: str, timeout_s: float) -> dict[str, Any]:
+    """Options of an HTTP client. No redirects: they would call another server. No proxy for this machine itself."""
+    here = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return {"headers": headers, "timeout": timeout_s, "follow_redirects": False, "trust_env": not here}
+
+
 class ChatServer:
     """One request per completion, with retries. Raises BadInput if no attempt brings a reply."""
 
@@ -46,9 +53,7 @@ class ChatServer:
         """`who` and `where` name the server in messages: `the user's server`, `USER_BASE_URL`."""
         self.url, self.model, self.who, self.where = url.rstrip("/"), model, who, where
         self._mask, self._sleep = masker(environment, *([key] if key else [])), sleep
-        here = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = httpx2.Client(timeout=timeout_s, follow_redirects=False, trust_env=not here, headers=headers)
+        self._http = httpx2.Client(**http_options(url, key, timeout_s))
 
     def close(self) -> None:
         self._http.close()

@@ -22,7 +22,6 @@ from email.utils import parsedate_to_datetime
 from math import exp, isfinite
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import httpx2
 import yaml
@@ -31,6 +30,7 @@ from pydantic import SecretStr
 from ..config.judge_config import LimitsSection
 from ..core.errors import BadInput
 from ..runtime.secrets import masker
+from .chat_server import http_options
 from .limiter import CircuitBreaker, Limiter
 from .prompt import request
 from .providers import Provider
@@ -73,14 +73,10 @@ class JudgeClient:
         self.provider = provider
         self.limiter = Limiter(limits.rps.get(provider.name), limits, clock, sleep, limits.tpm.get(provider.name))
         self._breaker = CircuitBreaker(provider.name, limits, clock)
-        keys = [key.get_secret_value()] if key else []
-        self._mask = masker(os.environ, *keys)
-        # A stored reply is evidence: only keys are masked in it, not each word that some variable happens to hold.
-        self._mask_reply = masker({}, *keys)
+        self._http, self._mask, self._mask_reply = open_http(provider.base_url, key, limits.timeout_s)
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
         self._yes_no = provider.family.response_format == "yes_no"
         self._url = f"{provider.base_url.rstrip('/')}/{'completions' if self._yes_no else 'chat/completions'}"
-        self._http = open_http(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
     async def ask(
         self, ask: Ask, again: int = 0, on_failure: Callable[[CallFailed], None] = lambda failure: None
@@ -100,6 +96,11 @@ class JudgeClient:
                 # random wait with a range that doubles every attempt, so that callers do not come back together.
                 await self._sleep(self._random.uniform(0, min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2**attempt)))
         raise AssertionError("the last attempt returns or raises")
+
+    @property
+    def concurrency(self) -> int:
+        """Number of calls that may be in flight."""
+        return self.limiter.concurrency
 
     @property
     def longest_s(self) -> float:
@@ -142,13 +143,26 @@ class JudgeClient:
         except httpx2.RequestError as error:
             return CallFailed("unreachable", self._mask(f"{type(error).__name__}: {error}"))
         if response.status_code == httpx2.codes.OK:
-            outcome = _reply(response, self._mask_reply, _answers if self._yes_no else content_of)
+            outcome = self._reply(response)
         else:
             text = response.content.decode("utf-8", "replace")
             outcome = failure_of(response.status_code, text, response.headers, self._mask, self.provider, body)
         if isinstance(outcome, CallFailed):
             outcome.request_id = self._mask_reply(response.headers.get("x-request-id", ""))
         return outcome
+
+    def _reply(self, response: httpx2.Response) -> Reply | CallFailed:
+        """The reply in an answer with status 200. A completion without a text is a reply too: it was billed."""
+        mask, text_of = self._mask_reply, _answers if self._yes_no else content_of
+        try:
+            # Not msgspec: it would refuse a whole paid reply because of one lone surrogate in it.
+            completion = json.loads(response.content)
+        except (ValueError, RecursionError) as error:
+            start = mask(response.content.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
+            return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
+        # From the first byte sent to the last received: our own work would make a stub look slower than it is.
+        latency_ms = response.elapsed.total_seconds() * 1000
+        return completion_reply(completion, response.headers.get("x-request-id", ""), latency_ms, mask, text_of)
 
     def _report_outcome(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:
         if isinstance(outcome, Reply):
@@ -166,24 +180,14 @@ class JudgeClient:
             self._breaker.failed(str(outcome), trial=trial)
 
 
-def open_http(base_url: str, key: str, timeout_s: float) -> httpx2.AsyncClient:
-    """The connections to one server. No redirects: they would call another server. No proxy for this machine itself."""
-    here = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
-    headers = {"Authorization": f"Bearer {key}"}
-    return httpx2.AsyncClient(headers=headers, timeout=timeout_s, follow_redirects=False, trust_env=not here)
+def open_http(base_url: str, key: SecretStr | None, timeout_s: float) -> tuple[httpx2.AsyncClient, Mask, Mask]:
+    """The connections to one server, and maskers for its errors and for its replies.
 
-
-def _reply(response: httpx2.Response, mask: Mask, text_of: Callable[[Any], str]) -> Reply | CallFailed:
-    """The reply in an answer with status 200. A completion without a text is a reply too: it was billed."""
-    try:
-        # Not msgspec: it would refuse a whole paid reply because of one lone surrogate in it.
-        completion = json.loads(response.content)
-    except (ValueError, RecursionError) as error:
-        start = mask(response.content.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
-        return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
-    # From the first byte sent to the last received: our own work would make a stub look slower than it is.
-    latency_ms = response.elapsed.total_seconds() * 1000
-    return completion_reply(completion, response.headers.get("x-request-id", ""), latency_ms, mask, text_of)
+    A stored reply is evidence: only keys are masked in it, not each word that some variable happens to hold.
+    """
+    keys = [key.get_secret_value()] if key else []
+    client = httpx2.AsyncClient(**http_options(base_url, keys[0] if keys else NO_KEY, timeout_s))
+    return client, masker(os.environ, *keys), masker({}, *keys)
 
 
 def completion_reply(

@@ -12,7 +12,7 @@ import asyncio
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -62,10 +62,7 @@ class JudgeActor:
                 remedy="use the folder, config and version of the run that is going on, or wait for its end; after a"
                 " run that was killed, restart the cluster (`ray stop`)",
             )
-        scoring = settings.scoring
-        self._judges[run] = Judge(
-            self._client, self._session.store, self._session.ledger, scoring.votes, scoring.limits.tries
-        )
+        self._judges[run] = replace(self._session, settings=settings).judge(self._client)
         self._scoring[run] = set()
         return notes
 
@@ -101,7 +98,7 @@ def _fingerprint(settings: ScorerSettings) -> str:
 
 
 class RemoteJudge:
-    """The cluster's judge as one run sees it, with the counts of that run."""
+    """The judge of a cluster as one run sees it, with the counts of that run. Like `judge.Judge`, but elsewhere."""
 
     def __init__(self, actor: Any, run: str, provider: Provider) -> None:
         self._actor, self._run = actor, run
@@ -119,24 +116,8 @@ class RemoteJudge:
         return entry
 
 
-@dataclass(frozen=True)
-class ClusterSession:
-    """What a scoring run needs, like `judge.Session`, with the judge elsewhere."""
-
-    settings: ScorerSettings
-    actor: Any
-    run: str
-
-    @property
-    def provider(self) -> Provider:
-        return self.settings.provider
-
-    def judge(self) -> RemoteJudge:
-        return RemoteJudge(self.actor, self.run, self.provider)
-
-
 @contextmanager
-def cluster_session(cluster: str, settings: ScorerSettings, tell: Callable[[str], None]) -> Iterator[ClusterSession]:
+def cluster_judge(cluster: str, settings: ScorerSettings, tell: Callable[[str], None]) -> Iterator[RemoteJudge]:
     """Joins the judge of a cluster, or starts it on this node if it has none."""
     with joined(cluster) as ray:
         from ray.exceptions import RayActorError, RayTaskError
@@ -168,7 +149,7 @@ def cluster_session(cluster: str, settings: ScorerSettings, tell: Callable[[str]
             for note in ray.get(actor.open.remote(run, sent)):
                 tell(note)
             try:
-                yield ClusterSession(settings, actor, run)
+                yield RemoteJudge(actor, run, provider)
             finally:
                 ray.get(actor.close.remote(run))
         except RayTaskError as error:

@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -38,7 +37,7 @@ from .prompt import Dialogue, ask_for, dialogue_text
 from .providers import Provider, ScorerSettings, address
 from .scores import score_key
 from .store import Store, Stored, bad_replies, fetch
-from .types import OWN, Ask, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, printable
+from .types import OWN, Ask, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, printable, timestamp
 from .votes import aggregate, votes_wanted, without_thought
 
 FIRST_REPEAT = 200
@@ -127,13 +126,17 @@ class Judge:
 
     async def write(self, text: str, version: str) -> tuple[str, str]:
         """Free text by the prompt of that version, and why there is none. It is cached and recorded like a vote."""
+        stored, failure = await self.fetch(ask_for(self._client.provider, "en", text, 0, version))
+        return without_thought(stored.reply.text) if stored else "", failure
+
+    async def fetch(self, ask: Ask) -> tuple[Stored | None, str]:
+        """One reply outside a scoring, and why there is none."""
         draft = _Draft()
         async with self._written(draft):
             try:
-                stored = await self._fetch(ask_for(self._client.provider, "en", text, 0, version), draft)
+                return await self._fetch(ask, draft), ""
             except _NoVote as trouble:
-                return "", str(trouble)
-        return without_thought(stored.reply.text), ""
+                return None, str(trouble)
 
     async def _score(self, name: str, key: str, lang: Lang, text: str, version: str, first: int) -> ScoringEntry:
         draft = _Draft()
@@ -143,16 +146,6 @@ class Judge:
         self.tally.scored += entry.overall is not None
         self.tally.failed += entry.overall is None
         return entry
-
-    async def vote_again(self, ask: Ask) -> str:
-        """Asks once more for a vote that had only bad replies, outside a scoring. Returns why there is still none."""
-        draft = _Draft()
-        async with self._written(draft):
-            try:
-                await self._vote(ask, draft)
-            except _NoVote as trouble:
-                return str(trouble)
-        return ""
 
     @asynccontextmanager
     async def _written(self, draft: _Draft) -> AsyncIterator[None]:
@@ -174,16 +167,13 @@ class Judge:
             asks = [ask_for(self._client.provider, lang, text, asked + index, version) for index in range(wanted)]
             asked += wanted
             # Wait for all even if one fails: their replies are on the way and will be billed.
-            outcomes = await asyncio.gather(*(self._vote(ask, draft) for ask in asks), return_exceptions=True)
-            votes += [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+            outcomes = await asyncio.gather(*(self._fetch(ask, draft) for ask in asks), return_exceptions=True)
+            votes += [outcome.scores for outcome in outcomes if not isinstance(outcome, BaseException)]
             for trouble in [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
                 if not isinstance(trouble, _NoVote):
                     raise trouble
                 return votes, str(trouble)
         return votes, ""
-
-    async def _vote(self, ask: Ask, draft: _Draft) -> dict[str, float]:
-        return (await self._fetch(ask, draft)).scores
 
     async def _fetch(self, ask: Ask, draft: _Draft) -> Stored:
         """One reply. Bad replies are kept and asked for again, up to `tries` times."""
@@ -207,7 +197,9 @@ class Judge:
     async def _call(self, ask: Ask, draft: _Draft) -> Reply:
         def note(failure: CallFailed) -> None:
             self.tally.calls[failure.trouble] += 1
-            draft.calls.append(_failed_entry(ask, failure, draft.scoring))
+            no_reply = Reply("", failure.request_id, ask.model, 0, 0, failure.latency_ms)
+            status = f"failed: {printable(str(failure))}"
+            draft.calls.append(_call_entry(ask, draft.scoring, no_reply, status, {}, timestamp()))
 
         # Bad replies of earlier runs count too: a judge with the same seed would give, and bill, the same reply again.
         return await self._client.ask(ask, self._store.tried(ask), note)
@@ -215,7 +207,9 @@ class Judge:
     def _note(self, stored: Stored, paid: bool, took_ms: float, draft: _Draft) -> None:
         if not paid:
             self.tally.cache_hits += 1
-            draft.calls.append(_hit_entry(stored, took_ms, draft.scoring))
+            # Its request id is that of the call that paid, to find the bill.
+            ours = {"scoring": draft.scoring, "billable_tokens": 0, "latency_ms": took_ms, "cache_hit": True}
+            draft.calls.append(msgspec.structs.replace(paid_entry(stored), **ours, at=timestamp()))
             return
         reply = stored.reply
         self.tally.calls["bad_reply" if stored.why_bad else "ok"] += 1
@@ -241,7 +235,7 @@ class Judge:
             billable_tokens=sum(call.billable_tokens for call in draft.calls),
             live=True,
             failure=failure,
-            at=_now(),
+            at=timestamp(),
             key=key,
         )
 
@@ -249,13 +243,7 @@ class Judge:
 def paid_entry(stored: Stored) -> CallEntry:
     """The ledger entry of the call that brought this reply."""
     status = f"bad_reply: {stored.why_bad}" if stored.why_bad else "ok"
-    at = datetime.fromtimestamp(stored.at, UTC).isoformat(timespec="milliseconds")
-    return _call_entry(stored.ask, stored.scoring, stored.reply, status, stored.scores, at)
-
-
-def _failed_entry(ask: Ask, failure: CallFailed, scoring: str) -> CallEntry:
-    no_reply = Reply("", failure.request_id, ask.model, 0, 0, failure.latency_ms)
-    return _call_entry(ask, scoring, no_reply, f"failed: {printable(str(failure))}", {}, _now())
+    return _call_entry(stored.ask, stored.scoring, stored.reply, status, stored.scores, timestamp(stored.at))
 
 
 def _call_entry(ask: Ask, scoring: str, reply: Reply, status: str, scores: dict[str, float], at: str) -> CallEntry:
@@ -277,17 +265,6 @@ def _call_entry(ask: Ask, scoring: str, reply: Reply, status: str, scores: dict[
         server=address(ask.server),
         batch=printable(reply.batch),
     )
-
-
-def _hit_entry(stored: Stored, took_ms: float, scoring: str) -> CallEntry:
-    """The entry of a vote from the cache. Its request id is that of the call that paid, to find the bill."""
-    return msgspec.structs.replace(
-        paid_entry(stored), scoring=scoring, billable_tokens=0, latency_ms=took_ms, cache_hit=True, at=_now()
-    )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def record(store: Store, ledger: Ledger, entries: Sequence[Entry], paid: Sequence[Stored]) -> None:
@@ -346,12 +323,12 @@ class Session:
     def batch_client(self) -> BatchClient:
         """A client for the provider's Batch API, in a session that was opened for it."""
         assert isinstance(self.store, BatchStore)
-        limits, store, ledger = self.settings.scoring.limits, self.store, self.ledger
 
         def keep(stored: Stored) -> None:
-            record(store, ledger, [paid_entry(stored)], [stored])
+            record(self.store, self.ledger, [paid_entry(stored)], [stored])
 
-        return BatchClient(self.provider, self.settings.key, limits, store, ledger, keep, self.tell)
+        limits = self.settings.scoring.limits
+        return BatchClient(self.provider, self.settings.key, limits, self.store, self.ledger, keep, self.tell)
 
     def judge(self, client: JudgeClient | BatchClient) -> Judge:
         scoring = self.settings.scoring
@@ -414,8 +391,7 @@ def replay_bad(session: Session) -> Replay:
     asks = {stored.ask.key: stored.ask for stored in bad_replies(session.store)}
     waiting = [ask for ask in asks.values() if session.store.get(ask) is None]
     ours = [ask for ask in waiting if ask == ask_for(session.provider, ask.lang, ask.text, ask.vote)]
-    outcomes = asyncio.run(_ask_again(session, ours))
-    failures = [outcome.partition(":")[0] for outcome in outcomes if outcome]
+    failures = [failure.partition(":")[0] for failure in asyncio.run(_ask_again(session, ours)) if failure]
     return Replay(
         bad=len(asks),
         mended=len(asks) - len(waiting),
@@ -427,6 +403,7 @@ def replay_bad(session: Session) -> Replay:
 
 
 async def _ask_again(session: Session, asks: list[Ask]) -> list[str]:
+    """Why there is still no vote, for each ask."""
     async with session.client() as client:
         judge = session.judge(client)
-        return await asyncio.gather(*(judge.vote_again(ask) for ask in asks))
+        return [failure for _, failure in await asyncio.gather(*map(judge.fetch, asks))]

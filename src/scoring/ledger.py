@@ -14,7 +14,6 @@ import os
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from ..core.errors import BadInput
 from ..core.jsonl import MAX_LINE_BYTES
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
-from .types import CallEntry, Entry, RepairEntry, ScoringEntry
+from .types import CallEntry, Entry, RepairEntry, ScoringEntry, timestamp
 
 START = "0" * 64
 """The hash before the first line."""
@@ -219,7 +218,7 @@ def _repaired_end(file: int, path: Path) -> tuple[int, Head]:
     except Torn as error:
         raise _broken(f"{error}, and the line after it is torn", file, path, _last_line(file, start)[0]) from None
     note = f"line {head.lines + 1} was torn and cut off: {len(raw)} bytes, sha256 {sha256(raw).hexdigest()}"
-    line, head = seal(RepairEntry(note=note, at=datetime.now(UTC).isoformat(timespec="milliseconds")), head)
+    line, head = seal(RepairEntry(note=note, at=timestamp()), head)
     # Overwrite the torn line first, then truncate: a crash between the two leaves a torn end again, never a lost note.
     disk.write_at(file, line, start)
     disk.truncate(file, start + len(line))

@@ -23,7 +23,6 @@ from askgate_env.users import NoisyUser, User, rules
 from ..config.train_config import UserKind
 from ..core.errors import BadInput
 from ..core.files import package_json
-from .chat_server import ChatServer
 
 MOST_TOKENS = 200
 _PROMPTS: dict[str, list[str]] = package_json("templates/llm_user.json")
@@ -49,6 +48,8 @@ class LlmUser:
             )
         key = environment.get("USER_API_KEY", "").strip()
         who, where = "the user's server", "USER_BASE_URL"
+        from .chat_server import ChatServer  # its HTTP library takes 30 ms, and the rules need none
+
         self._server = ChatServer(url, model, key, environment, who=who, where=where, sleep=sleep)
 
     def __call__(self, sample: Sample, ask: str, before: Sequence[Turn]) -> str:

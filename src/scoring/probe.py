@@ -15,11 +15,7 @@ import msgspec
 from askgate_env.types import Sample, Turn
 
 from ..core.check import Check, Report, evidence, now, report
-from ..core.defaults import MIX, TEMPLATES
-from ..core.files import shipped
-from ..data.pool.build import make_jobs, make_sample, open_source, with_languages
-from ..data.pool.plan import BuildPlan
-from ..data.pool.templates import load_pack
+from ..data.pool.build import builtin_samples
 from .judge import Session, Tally, open_session
 from .ledger import scorings
 from .prompt import CANARIES
@@ -36,7 +32,7 @@ def probe(
     progress: Callable[[Tally], None] = lambda tally: None,
 ) -> Report:
     started, ledger = now(), settings.scoring.ledger
-    samples = probe_samples(n, seed)
+    samples = builtin_samples(n, seed)  # of every task and language
     good = next((one for one in samples if one.lang == "en" and not one.needs_clarification), samples[0])
     canaries = canary_samples(good)
     with open_session(settings, tell) as session:
@@ -58,14 +54,6 @@ def probe(
     }
     proof = evidence([ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
     return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof)
-
-
-def probe_samples(n: int, seed: int) -> list[Sample]:
-    """Samples of every task and language, from the built-in worlds."""
-    plan = BuildPlan(n=n, mix=MIX, seed=seed, langs=(), templates_dir=TEMPLATES)
-    source, pack = open_source(plan), load_pack(shipped(TEMPLATES))
-    plan = with_languages(plan, source)
-    return [make_sample(plan, source, pack, job) for job in make_jobs(plan, source)]
 
 
 def canary_samples(good: Sample) -> dict[str, Sample]:

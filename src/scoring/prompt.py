@@ -109,9 +109,8 @@ def ask_for(provider: Provider, lang: Lang, text: str, vote: int, version: str =
     )
 
 
-def request_fingerprint(provider: Provider, lang: Lang, version: str = "") -> str:
+def request_fingerprint(provider: Provider, lang: Lang, version: str) -> str:
     """Hash of everything that is sent beside the dialogue: rubric and all request parameters."""
-    version = version or prompt_version(provider)
     blank = Ask(provider.name, provider.model, version, PROMPTS[version][0], lang, text="", vote=0)
     sent = request(provider, blank, again=0)
     if provider.family.response_format == "yes_no":

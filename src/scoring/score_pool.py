@@ -8,10 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +22,7 @@ from ..core.files import refuse_overlap, write_json
 from . import monitor
 from .batch_api import MOST_REQUESTS
 from .batch_client import BatchClient
-from .cluster import ClusterSession, RemoteJudge, cluster_session
+from .cluster import RemoteJudge, cluster_judge
 from .judge import Judge, Session, Tally, open_session
 from .ledger import scorings
 from .monitor import Budget, HasConcurrency, Monitor
@@ -110,17 +108,15 @@ def score_dialogues(
             )
     else:
         _write_unscored(file, keys, settings.provider)
-    live = None
-    if waiting:
-        opened: AbstractContextManager[Session | ClusterSession]
-        opened = (
-            cluster_session(job.cluster, settings, tell) if job.cluster else open_session(settings, tell, job.batch_api)
-        )
-        with opened as session:
-            live = _LiveRun(session, job, file, waiting, progress)
-            figures = asyncio.run(live.run())
-    else:  # no call is needed, so no judge is started
+    live = _LiveRun(settings, job, file, waiting, progress) if waiting else None
+    if live is None:  # no call is needed, so no judge is started
         figures = monitor.run_figures(Tally(settings.provider), 0.0)
+    elif job.cluster:
+        with cluster_judge(job.cluster, settings, tell) as judge:
+            figures = asyncio.run(live.score_with(judge, Budget(judge.tally, job.budget), judge))
+    else:
+        with open_session(settings, tell, job.batch_api) as session:
+            figures = asyncio.run(live.run(session))
     write_json(figures_file, figures)
     unstable = file.finish(sample.id for sample in samples)
     # A line with another key scores something else: another process writes the same file.
@@ -169,45 +165,42 @@ class _LiveRun:
 
     def __init__(
         self,
-        session: Session | ClusterSession,
+        settings: ScorerSettings,
         job: ScoringJob,
         file: ScoreFile,
         waiting: Sequence[Dialogue],
         progress: Callable[[Tally], None],
     ) -> None:
-        self._session, self._job, self._file = session, job, file
+        self._settings, self._job, self._file = settings, job, file
         self._waiting, self._progress = list(waiting)[::-1], progress
         self._failed_in_a_row = 0
         self.outage = self.first_failure = ""
         self.unbilled = False
 
-    async def run(self) -> dict[str, Any]:
-        """Scores the samples and returns the figures of the run."""
-        if isinstance(self._session, ClusterSession):
-            remote = self._session.judge()
-            return await self._watched(remote, Budget(remote.tally, self._job.budget), remote)
-        batch_api = self._job.batch_api
-        async with self._session.batch_client() if batch_api else self._session.client() as client:
-            judge = self._session.judge(client)
+    async def run(self, session: Session) -> dict[str, Any]:
+        """Scores the samples with the judge of this process and returns the figures of the run."""
+        async with session.batch_client() if self._job.batch_api else session.client() as client:
+            judge = session.judge(client)
             budget = Budget(judge.tally, self._job.budget)
             if isinstance(client, BatchClient):
-                client.on_wait = partial(self._show_wait, judge.tally)
-                budget.expect(self._session)
-            return await self._watched(judge, budget, client.limiter)
 
-    async def _watched(self, judge: Judge | RemoteJudge, budget: Budget, limiter: HasConcurrency) -> dict[str, Any]:
-        with Monitor(judge.tally, limiter) as watch:
+                def show_wait(state: str) -> None:
+                    judge.tally.waits_for = state
+                    self._progress(judge.tally)
+
+                client.on_wait = show_wait
+                budget.expect(session)
+            return await self.score_with(judge, budget, client)
+
+    async def score_with(self, judge: Judge | RemoteJudge, budget: Budget, client: HasConcurrency) -> dict[str, Any]:
+        with Monitor(judge.tally, client) as watch:
             await self._score(judge, budget, watch)
         self.unbilled = budget.is_blind
         return watch.figures()
 
-    def _show_wait(self, tally: Tally, state: str) -> None:
-        tally.waits_for = state
-        self._progress(tally)
-
     async def _score(self, judge: Judge | RemoteJudge, budget: Budget, watch: Monitor) -> None:
         judge.tally.total = len(self._waiting)
-        scoring = self._session.settings.scoring
+        scoring = self._settings.scoring
         at_once = MOST_REQUESTS // scoring.votes.k if self._job.batch_api else scoring.limits.concurrency_max
         running: set[asyncio.Task[ScoringEntry]] = set()
         ended: set[asyncio.Task[ScoringEntry]] = set()
@@ -231,7 +224,7 @@ class _LiveRun:
             await asyncio.gather(*running, *ended, return_exceptions=True)
 
     def _add(self, entry: ScoringEntry) -> None:
-        self._file.add(score_of(entry, self._session.settings.scoring.votes))
+        self._file.add(score_of(entry, self._settings.scoring.votes))
         self.first_failure = self.first_failure or entry.failure
         self._failed_in_a_row = self._failed_in_a_row + 1 if entry.failure else 0
         # The rest would fail the same way and may be billed for it.
@@ -242,7 +235,7 @@ class _LiveRun:
 
     def raise_trouble(self, summary: Summary) -> None:
         """Raises BadInput if the run ended because the service or its bills failed, or brought no score at all."""
-        name = self._session.provider.name
+        name = self._settings.provider.name
         if self.outage:
             raise BadInput(
                 f"{self.outage}; {summary.scored} of {summary.samples} samples are scored",

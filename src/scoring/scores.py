@@ -17,7 +17,7 @@ from askgate_env.types import Record
 from ..config.judge_config import VotesSection
 from ..core.errors import BadInput
 from ..core.files import atomic_write
-from ..core.jsonl import decode, write_records
+from ..core.jsonl import decode, decode_or_none, write_records
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 from .prompt import Dialogue, ask_for, dialogue_text
@@ -163,8 +163,4 @@ def _is_torn(end: bytes) -> bool:
     ours = start.startswith(_FIRST) or _FIRST.startswith(start)
     if not ours or rest[: len(_SECOND)] != _SECOND[: len(rest)]:
         return False
-    try:
-        msgspec.json.decode(end)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return True
-    return False
+    return decode_or_none(msgspec.json.Decoder(dict), end) is None

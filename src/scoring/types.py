@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import time
+from datetime import UTC, datetime
 from typing import Literal
 
 import msgspec
@@ -57,6 +59,11 @@ def printable(text: str) -> str:
     'a?[2Jb?'
     """
     return "".join(one if one.isprintable() else " " if one.isspace() else "?" for one in text[:LONGEST_TEXT])
+
+
+def timestamp(at: float | None = None) -> str:
+    """A time in seconds, by default now, as ledger lines have it."""
+    return datetime.fromtimestamp(time.time() if at is None else at, UTC).isoformat(timespec="milliseconds")
 
 
 OWN = "askgate"

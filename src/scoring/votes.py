@@ -28,7 +28,7 @@ _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
-class BadReply(ValueError):
+class BadReply(Exception):
     """The reply is not a vote. The message says why."""
 
 
@@ -47,8 +47,6 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
         raise BadReply("it is empty")
     try:
         marks = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
-    except BadReply:
-        raise
     except (ValueError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
     if not isinstance(marks, dict):
@@ -68,8 +66,6 @@ def parse_answers(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
     """
     try:
         answers = json.loads(reply, parse_constant=_refuse_constant)
-    except BadReply:
-        raise
     except (ValueError, RecursionError):
         raise BadReply("no token probabilities") from None
     if not isinstance(answers, list) or len(answers) != 2 * len(dimensions):

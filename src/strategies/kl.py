@@ -1,6 +1,6 @@
-"""The KL divergence of the policy from the frozen base: estimators, and a penalty weight that adapts to a target.
+"""The KL divergence of the policy from its frozen start: estimators, and a penalty weight that adapts to a target.
 
-With tokens sampled from the policy p and the base q, and r = q/p of a token (Schulman, "Approximating KL divergence"):
+With tokens sampled from the policy p and its start q, and r = q/p of a token (Schulman, "Approximating KL divergence"):
 
     k1 = -log r              unbiased, may be negative
     k2 = (log r)^2 / 2       biased, never negative

@@ -4,15 +4,16 @@
     loss      = - mean min(ratio * A, clip(ratio, 1 - clip, 1 + clip) * A)          clipped policy objective
                 + value_coef * mean max((V - R)^2, (clip(V, V_old +- value_clip) - R)^2) / 2
                 - entropy_coef * mean entropy
-    reward_t  = - kl_coef * (old_logp - ref_logp), plus the episode's reward at its last token
+    reward_t  = - kl_coef * (old_logp - ref_logp), plus what an ask earned or cost at the end of its turn,
+                and the rest of the episode's reward at its last token
     A         = GAE(reward, V_old; gamma, lam inside a turn, turn_lam from turn to turn);  R = A + V_old
     A         = (A - mean) / max(std, std_floor) over the batch
 
 Means are over policy tokens, each weighted as its episode. Departures from the paper:
 
 - tokens of user and tools are no states: a turn's first token follows the last token of the turn before;
-- a KL penalty against the frozen base is part of the reward, and its weight adapts (Ziegler et al. 2019,
-  arXiv:1909.08593; see `kl.py`);
+- a KL penalty against the frozen start (the warm start, or else the base) is part of the reward, and its weight adapts
+  (Ziegler et al. 2019, arXiv:1909.08593; see `kl.py`);
 - the value loss is clipped too, as in OpenAI's reference code;
 - `lam` is 1 by default, so that the reward at the end reaches an ask that is many tokens back whatever the critic says;
 - a batch of equal rewards has advantages of 0: whitened, they would be noise of unit size. Without an entropy bonus it
@@ -34,7 +35,7 @@ from .flat_layout import at_least, is_equal, is_last, per_token, positive, segme
 
 
 class PPO(kl.AdaptiveKL):
-    """The strategy `ppo`. The reward of an episode arrives with its last token."""
+    """The strategy `ppo`."""
 
     critic = True
     reference = True

@@ -24,24 +24,13 @@ from ..checkpoint.seal import MANIFEST
 from ..config.loader import config_files, load_train_config, write_effective
 from ..config.profile import Thresholds
 from ..config.train_config import TrainConfig
+from ..core import paths
 from ..core.check import Report, evidence, now, report
 from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.files import atomic_files, sha256_file, shipped, write_json
 from ..core.jsonl import read_records, write_records
 from ..core.model_files import base_sha256, model_sha256
-from ..core.paths import (
-    ABLATION_SIDES,
-    ABLATION_WORK,
-    EVAL_EPISODES,
-    LOCAL_CHECKPOINTS,
-    REPORTS,
-    ablation_file,
-    ablation_seal,
-    final_models,
-    seed_folder,
-    step_file,
-)
 from ..eval.ablation import AblationPlan, side_config
 from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
 from ..loop.runner import THREADS, end_together, verb, with_package
@@ -62,7 +51,7 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     count = sum(1 for _ in read_records(config.shadow_set, Sample))
     if plan.n is not None and plan.n > count:
         raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
-    folders = {side: _prepare(config, plan, side, reporter) for side in ABLATION_SIDES}
+    folders = {side: _prepare(config, plan, side, reporter) for side in paths.ABLATION_SIDES}
     _train([one for one in folders.values() if not _is_complete(one, plan)], _at_once(config))
     for side, folder in folders.items():
         for old in folder.parent.glob(f"{side}-*"):
@@ -83,7 +72,7 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     inputs = [*(shipped(path) for path in settings if path), config.seed_pool, config.shadow_set]
     proof = evidence(inputs, files, {**arguments, "base_sha256": base_sha256(config.base_model)}, started)
     whole = report("overclar_ablation", ablation_checks(changes, limits), {**arguments, **figures}, proof)
-    path = REPORTS / f"overclar_ablation_{plan.tag}.json"
+    path = paths.REPORTS / f"overclar_ablation_{plan.tag}.json"
     write_json(path, whole)
     return whole, path
 
@@ -151,12 +140,12 @@ def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:
     known = [model_sha256(base)] if base.is_dir() else []
     facts = [config.model_dump_json(), __version__, *known, *(sha256_file(path) for path in files)]
     fingerprint = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
-    return ABLATION_WORK / plan.tag / f"{side}-{fingerprint}"
+    return paths.ABLATION_WORK / plan.tag / f"{side}-{fingerprint}"
 
 
 def _episodes(folder: Path, plan: AblationPlan, seed: int) -> Path:
     """Held-out episodes of the trained policy."""
-    return step_file(seed_folder(folder / EVAL_EPISODES, seed, plan.seeds), plan.steps)
+    return paths.step_file(paths.seed_folder(folder / paths.EVAL_EPISODES, seed, plan.seeds), plan.steps)
 
 
 def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[list[Path], list[SeedPair]]:
@@ -167,12 +156,14 @@ def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[lis
     drop_other_seeds(plan)
     with atomic_files() as start:
         for place, seed in enumerate(plan.seeds):
-            sides = {side: list(read_records(_episodes(folders[side], plan, seed), Episode)) for side in ABLATION_SIDES}
+            sides = {
+                side: list(read_records(_episodes(folders[side], plan, seed), Episode)) for side in paths.ABLATION_SIDES
+            }
             for side, episodes in sides.items():
-                files.append(ablation_file(plan.episodes, seed, side))
+                files.append(paths.ablation_file(plan.episodes, seed, side))
                 write_records(start(files[-1]), episodes)
-                model = final_models(plan.seeds, folders[side] / LOCAL_CHECKPOINTS)[place]
-                files.append(ablation_seal(plan.episodes, seed, side))
+                model = paths.final_models(plan.seeds, folders[side] / paths.LOCAL_CHECKPOINTS)[place]
+                files.append(paths.ablation_seal(plan.episodes, seed, side))
                 start(files[-1]).write((model / MANIFEST).read_bytes())
             compared.append(SeedPair(seed, sides["without"], sides["with"]))
     return files, compared
@@ -180,7 +171,11 @@ def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[lis
 
 def drop_other_seeds(plan: AblationPlan) -> None:
     """Removes episodes of an earlier call with other seeds, which the gates would take for a part of this one."""
-    ours = {of(plan.episodes, 0, side).name for side in ABLATION_SIDES for of in (ablation_file, ablation_seal)}
+    ours = {
+        of(plan.episodes, 0, side).name
+        for side in paths.ABLATION_SIDES
+        for of in (paths.ablation_file, paths.ablation_seal)
+    }
     for folder in plan.episodes.glob("seed_*"):
         if folder.name in {f"seed_{seed}" for seed in plan.seeds}:
             continue

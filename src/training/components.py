@@ -28,7 +28,7 @@ from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
-from ..core.model_files import find_model, read_once
+from ..core.model_files import explain_tokenizer_errors, find_model, read_once
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
 from ..reward.configured import make_reward
@@ -146,8 +146,11 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
 
 def open_renderer(model: str, actions: str = "tags", tools: Sequence[str] = TOOLS) -> Renderer:
     """The renderer of a model; `actions` and `tools` as in `RolloutLimits`."""
-    with read_once(find_model(model), weights=False) as folder:
-        tokenizer, stop_ids = AutoTokenizer.from_pretrained(folder), generation_stop_ids(str(folder))
+    found = find_model(model)
+    with read_once(found, weights=False) as folder:
+        with explain_tokenizer_errors(found):
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+        stop_ids = generation_stop_ids(str(folder))
         return make_renderer(tokenizer, stop_ids, actions, tools)
 
 

@@ -10,11 +10,13 @@ from askgate_env.types import TASKS, Level, Sample
 from ..config.train_config import BuildSection, TrainConfig
 from ..core import defaults
 from ..core.errors import BadInput
+from ..core.files import sidecar
 from ..core.jsonl import read_records, read_unique
 from ..data.difficulty.metrics import measure_all
-from ..data.pool.build import build_pool
+from ..data.pool.meta import read_meta
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import evenly_spaced, materialize_shadow
+from ..data.pool.source import NATURAL_SOURCES
 from ..runtime.progress import Reporter
 
 MINIMAL = (Path("data/train_min.jsonl"), Path("data/eval_min.jsonl"))
@@ -33,6 +35,14 @@ def _command(config: TrainConfig, key: str, path: Path) -> str:
     mix = ",".join(f"{task}:{share:g}" for task, share in config.datasets.items())
     if path in MINIMAL:
         return "askgate make-min-data"
+    other = config.seed_pool if key == "shadow_set" else config.shadow_set
+    if sidecar(other).is_file() and (meta := read_meta(other)).data_dir:  # both come from the user's own files
+        own = f"--source {meta.source} --data-dir {meta.data_dir}"
+        if meta.source not in NATURAL_SOURCES:
+            own += f" --mix {mix}"
+        if key == "shadow_set":
+            return f"askgate shadow-run {own} --n N --materialize {path}"
+        return f"askgate build-rollout-pool {own} --n N --out {path}"
     if key == "shadow_set":
         return f"askgate shadow-run --stratify --mix {mix} --materialize {path}"
     if not path.name.endswith(".balanced.jsonl"):
@@ -47,6 +57,8 @@ def _command(config: TrainConfig, key: str, path: Path) -> str:
 
 def build_missing(config: TrainConfig, reporter: Reporter) -> None:
     """Builds the files that are missing by the `build` section. A file that exists is never overwritten."""
+    from ..data.pool.build import build_pool  # the generators take 60 ms, and reading needs none
+
     if config.build and not config.shadow_set.exists():
         shadow = _plan(config, config.build, config.build.shadow_n)
         materialize_shadow(shadow, stratify=True, out=config.shadow_set, manifest=None, tag="")
@@ -77,6 +89,11 @@ def require_mix(config: TrainConfig) -> None:
 
 
 def held_out(config: TrainConfig) -> tuple[list[Sample], list[Level]]:
-    """Held-out samples of an evaluation with their levels: `eval.n` of them, evenly spaced, or all."""
-    chosen = evenly_spaced(list(read_unique(config.shadow_set, Sample)), config.eval.n)
+    """Held-out samples of an evaluation with their levels."""
+    chosen = held_out_samples(config)
     return chosen, [record.level for record in measure_all(chosen)]
+
+
+def held_out_samples(config: TrainConfig) -> list[Sample]:
+    """Held-out samples of an evaluation: `eval.n` of them, evenly spaced, or all."""
+    return evenly_spaced(list(read_unique(config.shadow_set, Sample)), config.eval.n)

@@ -13,7 +13,7 @@ from ..config.train_config import RolloutLimits
 from ..core.api import Engine
 from ..data.pool.meta import read_meta
 from ..engines.distributed import END, leave, ranks
-from ..engines.job import LiveJudge, TrainJob, WarmStart
+from ..engines.job import DemoLoss, LiveJudge, TrainJob, WarmStart
 from ..engines.sft import SftPlan
 from ..reward.configured import make_reward
 from ..runtime.device import prepare_device
@@ -59,6 +59,7 @@ def make_engine(
             kl_alert=config.kl_alert,
             judge=judge,
             warm_start=_warm_start(ready, seed, limits),
+            demo_loss=_demo_loss(ready, limits),
             last_good=last_good,
         )
         prepare_device(ready.device)
@@ -74,6 +75,13 @@ def _warm_start(ready: Ready, seed: int, limits: RolloutLimits) -> WarmStart | N
         return None
     plan = SftPlan(warm.tokens, warm.lr, warm.batch_tokens, seed)
     return WarmStart(warm.steps, plan, lambda: demonstrations(pool, renderer, limits))
+
+
+def _demo_loss(ready: Ready, limits: RolloutLimits) -> DemoLoss | None:
+    section, pool, renderer = ready.config.demo_loss, ready.config.seed_pool, ready.renderer
+    if section is None:
+        return None
+    return DemoLoss(section.weight, section.batch_tokens, lambda: demonstrations(pool, renderer, limits))
 
 
 def follow() -> None:

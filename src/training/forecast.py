@@ -11,8 +11,8 @@ prints the forecast, and so does every run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -271,6 +271,8 @@ class Forecast:
     """Seconds of reference and updates of a step."""
     steps: int
     """Steps of the strategy, all seeds together."""
+    warm_steps: int
+    """Steps of all warm starts."""
     warm_s: float
     """Seconds of all warm starts."""
     judged: int
@@ -282,18 +284,29 @@ class Forecast:
     def seconds(self) -> float:
         return self.warm_s + self.steps * (self.rollout_s + self.update_s)
 
+    def after(self, done: Sequence[int], warm_steps: int) -> Forecast:
+        """The forecast of what is left after these steps of the seeds, `warm_steps` of each in the warm start."""
+        warm = sum(min(step, warm_steps) for step in done)
+        rest = sum(max(0, step - warm_steps) for step in done)
+        warm_s = self.warm_s * (1 - warm / self.warm_steps) if self.warm_steps else 0.0
+        judged = round(self.judged * (1 - rest / self.steps)) if self.steps else 0
+        return replace(self, steps=self.steps - rest, warm_steps=self.warm_steps - warm, warm_s=warm_s, judged=judged)
+
     def rows(self, calls: str = "") -> list[tuple[str, str]]:
         """The table, as pairs of name and text. `calls`: calls and cost of the judge, in words."""
         memory = self.memory
         parts = {**memory.parts, "rollout": memory.rollout, "update": memory.update}
         listed = ", ".join(f"{name} {value / GB:.1f}" for name, value in parts.items() if value >= 0.05 * GB)
         step = self.rollout_s + self.update_s
+        warm = f", {self.warm_steps:,} of them warm start ({duration(self.warm_s)})" if self.warm_steps else ""
+        left = self.steps + self.warm_steps
+        judge = calls or f"{self.judged:,} episodes"
         return [
             ("memory", f"{memory.peak / GB:.1f} of {self.available / GB:.1f} GiB on {self.device}: {listed}"),
             ("fitted", f"{memory.slots} rollout slots, packs of {memory.pack_tokens:,} tokens"),
             ("a step", f"{duration(step)}: rollout {duration(self.rollout_s)}, update {duration(self.update_s)}"),
-            ("all steps", f"{duration(self.seconds)} for {self.steps:,} steps of all seeds and the warm start"),
-            ("judge", calls or f"{self.judged:,} episodes"),
+            ("all steps", f"{duration(self.seconds)} for {left:,} step{'s' * (left != 1)}{warm}"),
+            *([("judge", judge)] if calls or self.judged else []),
             ("disk", f"{self.disk / GB:.1f} GiB"),
         ]
 
@@ -332,8 +345,11 @@ def forecast_run(
     tokens = config.batch_size * length
     several = 1 if tokens > memory.pack_tokens * config.optimizer.minibatches else 0
     update = tokens * (forward + config.optimizer.epochs * (learn + several * forward)) / rate
+    if config.demo_loss:
+        update += config.optimizer.epochs * config.optimizer.minibatches * config.demo_loss.batch_tokens * learn / rate
     seeds, warm = len(config.seeds), config.warm_start
-    steps = (config.steps - min(config.steps, config.warm_steps)) * seeds
+    warm_steps = min(config.steps, config.warm_steps)
+    steps = (config.steps - warm_steps) * seeds
     return Forecast(
         memory=memory,
         available=available,
@@ -341,6 +357,7 @@ def forecast_run(
         rollout_s=passes * pass_s + tokens * forward * (1 - said / length) / rate,
         update_s=update,
         steps=steps,
+        warm_steps=warm_steps * seeds,
         warm_s=seeds * warm.tokens * learn / rate if warm else 0.0,
         judged=round(steps * config.batch_size * config.reward.live_share) if config.live_mode else 0,
         disk=disk,

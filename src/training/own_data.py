@@ -1,38 +1,43 @@
 """A pool and held-out samples from one file of the user's (`askgate train --data my.jsonl`).
 
-The file has dialogues (`messages`, `conversations` or `instruction`) or word problems (`question` and `answer`), one
-JSON object a line. Both parts are in `data/own/NAME-HASH/`, where HASH is of the file: it is built only once.
+The file has dialogues (`messages`, `conversations` or `instruction`), questions with answers (`question` and `answer`,
+also as CSV) or word problems (the same, and the answer ends in `#### 7`), one JSON object a line. Both parts are in
+`data/own/NAME-HASH/`, where HASH is of the file and of `READER`: it is built only once.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from askgate_env.types import Sample, Task
 
 from ..core import defaults
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sidecar
-from ..core.jsonl import read_lines, read_records
-from ..data.pool.build import build_pool
+from ..core.jsonl import ROWS_LISTED, decode, read_lines, read_records
+from ..data.pool.build import build_pool, largest_plan
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import materialize_shadow
-from ..data.pool.source import TooFewRecords
-from ..data.readers import messages, official_files
+from ..data.pool.source import RowCounts, TooFewRecords
+from ..data.readers import messages
+from ..data.readers.messages import CSV, refuse_misspelt, row_lines
+from ..data.readers.natural import NaturalSource
+from ..data.readers.official import OfficialSource
+from ..data.readers.official_files import skipped_rows
 from ..runtime.progress import Reporter
 
 OWN = Path("data/own")
-POOL_SHARES = (0.85, 0.75, 0.65, 0.5, 0.35, 0.2, 0.1, 0.05)
-HELD_OUT_SHARES = (0.14, 0.12, 0.1, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.03, 0.02, 0.0)
-"""Shares of the rows to try, largest first: how many rows can be used is known only when they are assigned."""
 MOST_HELD_OUT = 245
-FORMAT = 'a row is {"messages": [...]} or {"question": ..., "answer": "... #### 7"}; docs/tutorial.md has both formats'
+READER = 3
+"""Version of the readers: a pool that an older one made of the same file is not used again."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class OwnData:
     shares: dict[Task, float]
     skipped: list[str]
     """Rows that were not used, each with its rule."""
+    row_counts: RowCounts = field(default_factory=RowCounts)
 
     @property
     def characters(self) -> int:
@@ -60,28 +66,40 @@ class OwnData:
 def prepare_own_data(file: Path, reporter: Reporter) -> OwnData:
     """Builds pool and held-out samples from a file, unless they are there already."""
     source = _source(file)
-    folder = OWN / f"{file.stem}-{sha256_file(file)[:8]}"
-    copy = folder / ("gsm8k" if source == "dir" else "") / f"{file.stem}.jsonl"
+    folder = OWN / f"{file.stem}-{hashlib.sha256(f'{READER} {sha256_file(file)}'.encode()).hexdigest()[:8]}"
+    suffix = file.suffix.lower() if file.suffix.lower() in CSV else ".jsonl"
+    copy = folder / ("gsm8k" if source == "dir" else "") / f"{file.stem}{suffix}"
+    is_new = not folder.exists()
+    try:
+        return _prepare(file, source, folder, copy, reporter)
+    except BadInput as error:
+        if isinstance(error, TooFewRecords):
+            error.where = str(file)
+            for row in skipped_rows(source, folder)[:ROWS_LISTED]:
+                reporter.message(row.replace(str(copy), str(file)))
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        texts = (error.what, error.where, error.remedy)
+        what, where, remedy = (text.replace(str(copy), str(file)) for text in texts)
+        raise BadInput(what, where=where, remedy=remedy) from None
+
+
+def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Reporter) -> OwnData:
     pool, shadow = folder / "parts" / "pool.jsonl", folder / "parts" / "held_out.jsonl"
     copy.parent.mkdir(parents=True, exist_ok=True)
     if file.resolve() != copy.resolve():
         shutil.copyfile(file, copy)
-    rows = sum(1 for _ in read_lines(copy))
+    rows = sum(1 for _ in row_lines(copy))
     plan = BuildPlan(1, {"gsm8k": 1.0}, defaults.SEED, (), defaults.TEMPLATES, source=source, data_dir=folder)
     if not sidecar(shadow).exists():
         with reporter.progress("held-out samples", 1):
-            _largest(
-                plan,
-                [min(MOST_HELD_OUT, int(rows * share)) or 1 for share in HELD_OUT_SHARES],
-                lambda one: materialize_shadow(one, stratify=False, out=shadow, manifest=None, tag=""),
-            )
+            held_out = largest_plan(replace(plan, n=min(MOST_HELD_OUT, rows), split="shadow"))
+            materialize_shadow(held_out, stratify=False, out=shadow, manifest=None, tag="")
     if not sidecar(pool).exists():
         with reporter.progress("building the pool", 1):
-            sizes = [int(rows * share) or 1 for share in POOL_SHARES]
-            _largest(plan, sizes, lambda one: build_pool(one, pool))
+            build_pool(largest_plan(replace(plan, n=rows)), pool)
     samples = list(read_records(pool, Sample))
     counts = Counter(sample.task for sample in samples)
-    found = messages.skipped_rows(folder) if source == "messages" else official_files.load(folder, "gsm8k").skipped
     return OwnData(
         folder=folder,
         seed_pool=pool,
@@ -90,36 +108,29 @@ def prepare_own_data(file: Path, reporter: Reporter) -> OwnData:
         held_out=sum(1 for _ in read_lines(shadow)),
         need_ask=sum(sample.hidden is not None for sample in samples),
         shares={task: count / len(samples) for task, count in counts.items()},
-        skipped=[one.replace(str(copy), str(file)) for one in found],
+        skipped=[one.replace(str(copy), str(file)) for one in skipped_rows(source, folder)],
+        row_counts=(
+            NaturalSource(source, folder).row_counts()
+            if source == "messages"
+            else OfficialSource(folder).row_counts("gsm8k")
+        ),
     )
 
 
 def _source(file: Path) -> str:
-    """`messages` or `dir`, by the keys of the first row."""
+    """`messages` or `dir` (word problems), by the first row."""
     if not file.is_file():
         raise BadInput("no such file", where=str(file), remedy="name a .jsonl file with your rows")
-    for number, line in read_lines(file):
-        try:
-            row = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
-            raise BadInput(f"not valid JSON ({error})", where=f"{file}:{number}", remedy="correct this row") from None
+    decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+    for number, line in row_lines(file):
+        row = decode(decoder, line, f"{file}:{number}")
         keys = set(row) if isinstance(row, dict) else set()
-        if keys & {"messages", "conversations", "instruction"}:
+        if keys & {"messages", "conversations", "instruction"} or file.suffix.lower() in CSV:
             return "messages"
         if keys >= {"question", "answer"}:
-            return "dir"
+            return "dir" if "####" in str(row["answer"]) else "messages"
         known = ", ".join(sorted(keys)) or "no keys"
-        raise BadInput(f"the row has {known}", where=f"{file}:{number}", remedy=FORMAT)
-    raise BadInput("has no rows", where=str(file), remedy=FORMAT)
-
-
-def _largest(plan: BuildPlan, sizes: list[int], build: Callable[[BuildPlan], object]) -> None:
-    """Builds the largest of these sizes that the rows are enough for."""
-    for size in dict.fromkeys(sizes):
-        try:
-            build(msgspec.structs.replace(plan, n=size))
-        except TooFewRecords:
-            if size == sizes[-1]:
-                raise
-        else:
-            return
+        if isinstance(row, dict):
+            refuse_misspelt(row, messages.FIELDS, f"{file}:{number}")
+        raise BadInput(f"the row has {known}", where=f"{file}:{number}", remedy=messages.ROW_FORMAT)
+    raise BadInput("has no rows", where=str(file), remedy=messages.ROW_FORMAT)

@@ -17,19 +17,19 @@ from ..config.train_config import TrainConfig
 from ..core.api import Engine
 from ..core.errors import BadInput
 from ..core.files import forget_reads, shipped
-from ..core.model_files import may_be_on_hub, unreadable
+from ..core.model_files import ADAPTER, is_hub_unknown, may_be_on_hub, require_config, unreadable
 from ..data.pool.meta import read_meta
 from ..engines.distributed import ranks
 from ..engines.job import TrainJob, require_whole_groups
 from ..engines.models import require_four_bits
 from ..gates.admission import Admission
-from ..runtime.device import get_device, get_dtype, lora_targets, measure_speed, memory_gb
+from ..runtime.device import GB, get_device, get_dtype, lora_targets, measure_speed, memory_gb
 from ..runtime.progress import TO_LOG, Reporter
 from .components import judge_settings, load_engine, make_callbacks, make_strategy, open_renderer, unstable_weights
 from .data import build_missing, require_data, require_mix
 from .forecast import EpisodeTokens, Forecast, Memory, Shape, Speed, fit, forecast_memory, forecast_run
+from .sampler import open_sampler
 
-GB = 2**30
 LEAST_FREE = GB // 2
 """Disk space for logs and data of a small run."""
 
@@ -53,10 +53,14 @@ class Ready:
 
 
 def preflight(
-    path: Path, admission: Admission | None = None, overrides: Sequence[str] | None = None, reporter: Reporter = TO_LOG
+    path: Path,
+    admission: Admission | None = None,
+    overrides: Sequence[str] | None = None,
+    reporter: Reporter = TO_LOG,
+    planned: bool = False,
 ) -> Ready:
     """Checks config, data, engine and strategy, device and disk, cheapest first; builds data that the config may build.
-    `overrides` is what `--set` says."""
+    `overrides` is what `--set` says. `planned`: builds nothing, and opens the sampler, as the run itself would."""
     forget_reads()
     config = load_train_config(path, overrides)
     with naming_keys(path, config):
@@ -74,12 +78,13 @@ def preflight(
         judge_settings(config)
         unstable_weights(config)
         engine = load_engine(config.engine, config.strategy)
-        if config.warm_start and not getattr(engine, "warm_starts", False):
-            raise BadInput(
-                f"{config.engine} has no warm start",
-                where="warm_start",
-                remedy="set engine: pure_pt; or set warm_start: null, and a policy after SFT as base_model",
-            )
+        if not getattr(engine, "warm_starts", False):
+            for where, remedy in (
+                ("warm_start", "set engine: pure_pt; or set warm_start: null, and a policy after SFT as base_model"),
+                ("demo_loss", "set engine: pure_pt, or demo_loss: null"),
+            ):
+                if getattr(config, where):
+                    raise BadInput(f"{config.engine} does not train on demonstrations", where=where, remedy=remedy)
         if ranks().world > 1 and not getattr(engine, "several_processes", False):
             remedy = "start it without torchrun, or set engine: pure_pt"
             raise BadInput(f"{config.engine} runs in one process", where="engine", remedy=remedy)
@@ -94,13 +99,18 @@ def preflight(
         dtype = get_dtype(device, config.precision)
         memory = fitted_memory(config, model, device, dtype, targets) if config.engine == "pure_pt" else None
         renderer = open_renderer(model, config.rollout.actions)
-        build_missing(config, reporter)
-        if config.rollout.actions == "native":  # the prompt lists the tools of the pool
-            renderer = open_renderer(model, config.rollout.actions, read_meta(config.seed_pool).tools)
-        require_mix(config)
+        if not planned:
+            build_missing(config, reporter)
+        episode = EpisodeTokens.usual()
+        if config.seed_pool.exists():
+            if config.rollout.actions == "native":  # the prompt lists the tools of the pool
+                renderer = open_renderer(model, config.rollout.actions, read_meta(config.seed_pool).tools)
+            require_mix(config)
+            episode = EpisodeTokens.of_pool(config.seed_pool, renderer)
+            if planned and config.shadow_set.exists():
+                open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, config.seeds[0])
         forecast = None
         if memory:
-            episode = EpisodeTokens.of_pool(config.seed_pool, renderer)
             forecast = make_forecast(config, model, memory, device, dtype, disk, episode)
     return Ready(path, config, engine, model, renderer, device, dtype, targets, admission, forecast)
 
@@ -110,8 +120,13 @@ def _find_model(config: TrainConfig) -> tuple[str, int]:
     path = shipped(Path(config.base_model))
     if not path.exists() and not may_be_on_hub(path):
         raise unreadable(config.base_model)
+    if path.is_dir():
+        if (path / ADAPTER).exists():
+            remedy = "name a whole model; SERVING.md in that folder says how to merge adapters into their base"
+            raise BadInput("these are adapters, not a model", where=str(path), remedy=remedy)
+        require_config(path)
     try:
-        found = cached_file(str(path), "config.json")
+        found = cached_file(str(path), "config.json", local_files_only=not path.is_dir() and is_hub_unknown())
     except OSError as error:
         raise unreadable(config.base_model) from error
     assert found is not None
@@ -143,8 +158,14 @@ def make_forecast(
     return forecast_run(config, shape, memory, device, dtype, memory_gb(device) * GB, speed, disk, episode)
 
 
-def plan(config: TrainConfig) -> Forecast:
+def plan(path: Path, overrides: Sequence[str] | None = None) -> Forecast:
     """The forecast of a config whose data may not be built yet. Refuses what this machine cannot run."""
+    config = load_train_config(path, overrides)
+    with naming_keys(path, config):
+        return _plan(config)
+
+
+def _plan(config: TrainConfig) -> Forecast:
     device = get_device(config.device_pref)
     if config.finetune.method == "qlora":
         require_four_bits(device)

@@ -8,49 +8,32 @@ an episode that says otherwise is refused. A gated run is judged by the threshol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from askgate_env.types import Episode, Level, Sample
+from askgate_env.types import Episode
 
-from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
+from ..checkpoint.seal import MANIFEST, Seal, explain_damage, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
+from ..core import paths
 from ..core.check import evidence, now
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, read_json, sha256_file
-from ..core.jsonl import read_records
-from ..core.paths import (
-    EVAL_EPISODES,
-    EVAL_METRICS,
-    FINAL_MODEL,
-    GATED_CHECKPOINTS,
-    HERE,
-    METRICS,
-    all_runs,
-    evaluation_report,
-    final_models,
-    in_run,
-    open_run,
-    point,
-    run_of,
-    seed_folder,
-    step_file,
-)
+from ..core.jsonl import read_plain
 from ..eval.metrics import LOGGED, figures, flat, mean_reward
 from ..eval.replay import Replay
 from ..eval.trial import POLICIES, SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.final_models import FREE_WITH_A_TICKET
 from ..gates.manifest import Manifest
 from ..gates.ticket import TICKET, Fingerprints, verify_report
-from ..pages.results import trial_page
 from ..runtime.logs import StepLog
-from .data import held_out
+from .data import held_out_samples
 from .resume import EVALUATION_KEY, GATED
 
 CONTROL_FILE, TIME_CONTROL_FILE = "control.jsonl", "control_time.jsonl"
@@ -64,13 +47,13 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
     _open_run_of(config)
     _require_same_config(config)
     for seed in config.seeds:
-        _require_same_settings(config, seed)
+        require_same_settings(config, seed)
         for file in episode_files(config, seed).values():
             if not file.exists():
                 raise BadInput("no such evaluation", where=str(file), remedy=_TRAIN)
     gated = _about(config)["gated"]
-    if not gated and config.checkpoint_root == GATED_CHECKPOINTS:
-        raise BadInput("has no final model of a gated run", where=str(GATED_CHECKPOINTS), remedy=_TRAIN)
+    if not gated and config.checkpoint_root == paths.GATED_CHECKPOINTS:
+        raise BadInput("has no final model of a gated run", where=str(paths.GATED_CHECKPOINTS), remedy=_TRAIN)
     if gated:
         verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
         _refuse_edited_curves(config)
@@ -78,52 +61,103 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
     if gated:
         manifest = Manifest()
         before = [file for file in files[:1] if str(file) in manifest.newest()]  # older versions recorded the link
-        manifest.record([*before, run_of(config.checkpoint_root) / files[0]])
+        manifest.record([*before, paths.run_of(config.checkpoint_root) / files[0]])
     return report, files
 
 
 def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
-    report, run = derive(config, tag), run_of(config.checkpoint_root)
-    paths = evaluation_report(tag)
+    report, run = derive(config, tag), paths.run_of(config.checkpoint_root)
+    files = paths.evaluation_report(tag)
     with atomic_files() as start:
-        start(run / paths[0]).write(json_bytes(report))
-        start(run / paths[1]).write(results_page(config, report))
-    if run != HERE:
-        for path in paths:
-            point(path, run / path)
-    return report, paths
+        start(run / files[0]).write(json_bytes(report))
+        start(run / files[1]).write(results_page(config, report))
+    if run != paths.HERE:
+        for file in files:
+            paths.point(file, run / file)
+    return report, files
 
 
 def results_page(config: TrainConfig, report: TrialReport) -> bytes:
     """The page of a report, with the curves of its run."""
-    log = StepLog(run_of(config.checkpoint_root) / EVAL_METRICS)
+    from ..pages.results import trial_page  # takes 60 ms, and verifying writes no page
+
+    log = StepLog(paths.run_of(config.checkpoint_root) / paths.EVAL_METRICS)
     return trial_page(report, [line for seed in config.seeds for line in log.lines(seed)])
 
 
-def derive(config: TrainConfig, tag: str, otherwise: Mapping[Path, Mapping[int, Episode]] | None = None) -> TrialReport:
+class Evaluations:
+    """The held-out episodes of a run. Each file is read, and its episodes are replayed, once.
+
+    Other processes may replay while this one computes figures, so nothing counts before `require_agreement`.
+    """
+
+    def __init__(self, config: TrainConfig, cores: int = 1) -> None:
+        """`cores`: 1 in a process that has trained, which must not fork beside the threads of torch."""
+        self.config, self.samples, self._cores = config, held_out_samples(config), cores
+        self._episodes: dict[Path, list[Episode]] = {}
+        self._started: list[tuple[list[Path], Callable[[], list[list[bool]]]]] = []
+
+    def read(self, files: Mapping[Path, int]) -> dict[Path, list[Episode]]:
+        """Episodes of these files, each given with its seed."""
+        new = {file: list(read_plain(file, Episode)) for file in files if file not in self._episodes}
+        for file, episodes in new.items():
+            if [one.sample_id for one in episodes] != [one.id for one in self.samples]:
+                what = "its episodes are not those of the held-out samples"
+                raise BadInput(what, where=str(file), remedy=_TRAIN)
+        if new:
+            rows = [[(files[file], episodes[at]) for file, episodes in new.items()] for at in range(len(self.samples))]
+            replay = Replay(self.config).start(list(zip(self.samples, rows, strict=True)), self._cores)
+            self._started.append(([*new], replay))
+        self._episodes |= new
+        return {file: self._episodes[file] for file in files}
+
+    def require_agreement(self) -> None:
+        """Refuses episodes that do not follow from the policy's words."""
+        for files, verdicts_by_sample in self._started:
+            for file, verdicts in zip(files, zip(*verdicts_by_sample(), strict=True), strict=True):
+                if not all(verdicts):
+                    raise BadInput(
+                        "is not what the sample gives for the policy's words: it was changed, or made by other code",
+                        where=f"{file}:{verdicts.index(False) + 1}",
+                        remedy=_TRAIN,
+                    )
+        self._started.clear()
+
+
+def derive(
+    config: TrainConfig,
+    tag: str,
+    otherwise: Mapping[Path, Mapping[int, Episode]] | None = None,
+    evaluations: Evaluations | None = None,
+) -> TrialReport:
     """The report on the evaluations that are there, computed from the policies' words alone.
 
-    `otherwise`: by file and place, episodes that take the place of stored ones.
+    `otherwise`: by file and place, episodes that take the place of stored ones. `evaluations`: the episodes of this
+    config, if they were read before.
     """
     started, limits = now(), profile_for(config).thresholds
-    replay, held = Replay(config), held_out(config)
+    evaluations = evaluations or Evaluations(config)
     runs: list[SeedRun] = []
     for seed in config.seeds:
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
-        episodes = {who: _read_episodes(file, seed, replay, *held) for who, file in files.items()}
+        read = evaluations.read(dict.fromkeys(files.values(), seed))
+        episodes = {who: read[file] for who, file in files.items()}
         for who, others in ((who, (otherwise or {}).get(file, {})) for who, file in files.items()):
             episodes[who] = [others.get(at, one) for at, one in enumerate(episodes[who])]
         done = _steps_done(config, seed)
         runs.append(SeedRun(seed, done, **dict.fromkeys(POLICIES) | episodes))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
-    run = run_of(config.checkpoint_root)
+    run = paths.run_of(config.checkpoint_root)
     inputs = [config.shadow_set, *outputs(config), *curves(config)]
     proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
     # The names are those in the run folder, which a package has too.
     names = {str(path): str(path.relative_to(run)) for path in inputs if path.is_relative_to(run)}
     proof = replace(proof, inputs={names.get(name, name): digest for name, digest in proof.inputs.items()})
-    return trial_report(runs, _about(config), limits, proof)
+    try:
+        return trial_report(runs, _about(config), limits, proof)
+    finally:
+        evaluations.require_agreement()  # first of all: forged episodes may not be comparable either
 
 
 def outputs(config: TrainConfig) -> list[Path]:
@@ -137,20 +171,31 @@ def outputs(config: TrainConfig) -> list[Path]:
 
 def curves(config: TrainConfig) -> list[Path]:
     """Logs of the evaluations and of the steps of a run."""
-    run = run_of(config.checkpoint_root)
-    return [run / EVAL_METRICS, run / METRICS]
+    run = paths.run_of(config.checkpoint_root)
+    return [run / paths.EVAL_METRICS, run / paths.METRICS]
 
 
-def verify_curves(config: TrainConfig) -> None:
+def evaluated_files(config: TrainConfig) -> dict[Path, int]:
+    """Files with held-out episodes that the curves or the report are about, each with its seed."""
+    files: dict[Path, int] = {}
+    for seed in config.seeds:
+        steps = _figures_by_step(curves(config)[0], seed)
+        files |= {paths.step_file(_evaluations(config, seed), step): seed for step in steps}
+        files |= {file: seed for file in episode_files(config, seed).values() if file.exists()}
+    return files
+
+
+def verify_curves(evaluations: Evaluations) -> None:
     """Checks that the logged figures on held-out samples are those of the stored evaluations."""
-    replay, held = Replay(config), held_out(config)
+    config = evaluations.config
     for seed in config.seeds:
         evaluated, steps = (_figures_by_step(file, seed) for file in curves(config))
+        files = {step: paths.step_file(_evaluations(config, seed), step) for step in evaluated}
+        read = evaluations.read(dict.fromkeys(files.values(), seed))
+        evaluations.require_agreement()
         measured: dict[int, dict[str, float]] = {}
-        for step in evaluated:
-            file = step_file(_evaluations(config, seed), step)
-            episodes = _read_episodes(file, seed, replay, *held)
-            measured[step] = flat(figures(episodes)) | {"reward": mean_reward(episodes)}
+        for step, file in files.items():
+            measured[step] = flat(figures(read[file])) | {"reward": mean_reward(read[file])}
         logged = {step: _logged(line) for step, line in steps.items() if _logged(line)}
         wanted = {step: measured.get(step) for step in logged}
         pairs: list[tuple[dict[int, Any], dict[int, Any]]] = [(evaluated, measured), (logged, wanted)]
@@ -175,25 +220,10 @@ def _logged(line: dict[str, Any]) -> dict[str, Any]:
 
 def _refuse_edited_curves(config: TrainConfig) -> None:
     """Refuses curves that changed since the run recorded them: a new report would make them part of its evidence."""
-    recorded = Manifest().of_run(run_of(config.checkpoint_root))
+    recorded = Manifest().of_run(paths.run_of(config.checkpoint_root))
     for file in curves(config):
-        if recorded.get(in_run(file)) not in (None, sha256_file(file)):
+        if recorded.get(paths.in_run(file)) not in (None, sha256_file(file)):
             raise BadInput("has changed since the run recorded it", where=str(file), remedy=_PUT_BACK)
-
-
-def _read_episodes(file: Path, seed: int, replay: Replay, samples: list[Sample], levels: list[Level]) -> list[Episode]:
-    """Stored episodes on these samples. Refuses those that do not follow from the policy's words."""
-    episodes = list(read_records(file, Episode))
-    if [one.sample_id for one in episodes] != [one.id for one in samples]:
-        raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
-    for line, (one, sample, level) in enumerate(zip(episodes, samples, levels, strict=True), 1):
-        if not replay.agrees(one, sample, level, seed):
-            raise BadInput(
-                "is not what the sample gives for the policy's words: it was changed, or made by other code",
-                where=f"{file}:{line}",
-                remedy=_TRAIN,
-            )
-    return episodes
 
 
 def as_it_ran(config: TrainConfig) -> TrainConfig:
@@ -206,29 +236,29 @@ def as_it_ran(config: TrainConfig) -> TrainConfig:
     if not seals:
         return config
     newest = max(seals, key=lambda seal: seal.stat().st_mtime)
-    return config.model_copy(update={"profile": _marks(newest)["profile"]})
+    return config.model_copy(update={"profile": _read_seal(newest).marks["profile"]})
 
 
 def _evaluations(config: TrainConfig, seed: int) -> Path:
-    return seed_folder(run_of(config.checkpoint_root) / EVAL_EPISODES, seed, config.seeds)
+    return paths.seed_folder(paths.run_of(config.checkpoint_root) / paths.EVAL_EPISODES, seed, config.seeds)
 
 
 def episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
     """Files with the held-out episodes of each policy, by its name in `POLICIES`."""
     folder = _evaluations(config, seed)
     done = _steps_done(config, seed)
-    files = {"base": step_file(folder, 0), "trained": step_file(folder, done)}
+    files = {"base": paths.step_file(folder, 0), "trained": paths.step_file(folder, done)}
     if config.eval.control:
         files["control"] = folder / CONTROL_FILE
         if config.eval.control_tokens:
             files["time_control"] = folder / TIME_CONTROL_FILE
     if config.warm_start and config.warm_steps < done:
-        files["warm_start"] = step_file(folder, config.warm_steps)
+        files["warm_start"] = paths.step_file(folder, config.warm_steps)
     return files
 
 
 def _final_seal(config: TrainConfig, seed: int) -> Path:
-    return config.checkpoints(seed) / FINAL_MODEL / MANIFEST
+    return config.checkpoints(seed) / paths.FINAL_MODEL / MANIFEST
 
 
 def _steps_done(config: TrainConfig, seed: int) -> int:
@@ -237,23 +267,16 @@ def _steps_done(config: TrainConfig, seed: int) -> int:
     return _read_seal(seal).step if seal.exists() else config.steps
 
 
-def _marks(seal: Path) -> dict[str, Any]:
-    """Marks that the run left in the seal of a final model."""
-    return _read_seal(seal).marks
-
-
 def _read_seal(seal: Path) -> Seal:
-    """Refuses a seal that was edited."""
-    try:
+    """The seal of a final model. Refuses one that was edited."""
+    with explain_damage(seal.parent, _TRAIN):
         return read_seal(seal.parent)
-    except Damaged as error:
-        raise BadInput(str(error), where=str(seal.parent), remedy=_TRAIN) from None
 
 
 def _about(config: TrainConfig) -> dict[str, Any]:
     """Which run it was. The seals of the final models say so, not the config file, which may have changed since."""
     seals = [_final_seal(config, seed) for seed in config.seeds]
-    marks = [_marks(path) for path in seals if path.exists()]
+    marks = [_read_seal(path).marks for path in seals if path.exists()]
     gated = len(marks) == len(seals) and all(one.get(GATED) for one in marks)
     ticket = marks[0].get("ticket") if gated else None
     ran = (marks[0].get("config") if marks else None) or config.model_dump(mode="json")
@@ -263,11 +286,11 @@ def _about(config: TrainConfig) -> dict[str, Any]:
 def _open_run_of(config: TrainConfig) -> None:
     """Points the links to the newest finished run of this config, where they lead to a run of another."""
     root = config.checkpoint_root
-    for run in dict.fromkeys((run_of(root), *all_runs())):
-        seals = [folder / MANIFEST for folder in final_models(config.seeds, run / root)]
+    for run in dict.fromkeys((paths.run_of(root), *paths.all_runs())):
+        seals = [folder / MANIFEST for folder in paths.final_models(config.seeds, run / root)]
         if all(seal.exists() and not _other_setting(config, seal) for seal in seals):
-            if run != run_of(root):
-                open_run(run, root)
+            if run != paths.run_of(root):
+                paths.open_run(run, root)
             return
 
 
@@ -281,12 +304,12 @@ def _require_same_config(config: TrainConfig) -> None:
 
 def _other_setting(config: TrainConfig, seal: Path) -> str:
     """The first setting that was another one when the model was trained; empty if there is none."""
-    ran, given = _marks(seal).get("config", {}), config.model_dump(mode="json")
+    ran, given = _read_seal(seal).marks.get("config", {}), config.model_dump(mode="json")
     known = (key for key in given if key not in (*FREE_WITH_A_TICKET, "profile"))
     return next((key for key in known if ran.get(key, given[key]) != given[key]), "")
 
 
-def _require_same_settings(config: TrainConfig, seed: int) -> None:
+def require_same_settings(config: TrainConfig, seed: int) -> None:
     """Refuses evaluations of another held-out set, seed or setting: they cannot be compared."""
     file = _evaluations(config, seed) / EVALUATION_KEY
     key = read_json(file, _TRAIN)

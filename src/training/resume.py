@@ -25,7 +25,16 @@ from ..config.schema import Section
 from ..config.train_config import TrainConfig
 from ..core.defaults import CODE, RESUME
 from ..core.errors import BadInput
-from ..core.files import code_sha256, digests_read, json_bytes, sha256_file, sha256_read, shipped, write_json
+from ..core.files import (
+    code_sha256,
+    digests_read,
+    json_bytes,
+    json_or_none,
+    sha256_file,
+    sha256_read,
+    shipped,
+    write_json,
+)
 from ..core.paths import EFFECTIVE_CONFIG, GATED_CHECKPOINTS, RUNS, all_runs, final_models, run_of, seed_folder
 from ..core.user_class import own_class_digests
 from ..gates.admission import Admission
@@ -64,7 +73,7 @@ def checkpoint_folders(config: TrainConfig, seed: int, run: Path) -> list[Checkp
 
 def steps_done(config: TrainConfig, seed: int, run: Path) -> int:
     """Newest step by the names of the checkpoints, undamaged or not, here or in the mirror; 0 if there is none."""
-    return max(map(_newest_step, checkpoint_folders(config, seed, run)))
+    return max(max(folder.steps(), default=0) for folder in checkpoint_folders(config, seed, run))
 
 
 def find_run(ready: Ready, resume: bool) -> Path | None:
@@ -175,22 +184,26 @@ def _require_steps_left(start: Checkpoint | Seal, ready: Ready) -> None:
         raise BadInput(
             f"the watch stopped the run at its last step: {reason}",
             where=str(ready.config.checkpoint_root),
-            remedy="read logs/episodes, fix what the policy learned to exploit, and start a new run",
+            remedy="read logs/episodes, fix what the policy learned to exploit, and start a new run without --resume; "
+            "if nothing is wrong with them, with a higher limit, such as --set watch.ask_spam=0.7",
         )
 
 
 def _refuse_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
     now, then = _both_settings(ready.config, marks)
+    flag = "--resume" if ready.admission is None else "--resume-from"
     for key, is_free in _changes(ready.config, now, then, ready.admission is not None):
         if is_free:
             continue
-        if key in now and key in then:
-            what = "is not what the run began with"
-            remedy = f"put the old value back (see checkpoints/.../manifest.json), or start a new run without {RESUME}"
+        section = key.partition(".")[0]  # one that is null has no keys
+        if all(key in settings or section in settings for settings in (now, then)):
+            was, is_now = (settings.get(key) for settings in (then, now))
+            what = f"is not what the run began with: it was {was} and is {is_now}"
+            remedy = f"put the old value back, or start a new run without {flag}"
         else:
             version = "an older version, without" if key in now else "another version, with"
             what = f"the checkpoint is of {version} this key"
-            remedy = f"start a new run, without {RESUME}"
+            remedy = f"start a new run, without {flag}"
         raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
 
 
@@ -208,15 +221,15 @@ def source_hashes(ready: Ready) -> dict[str, str]:
 
 
 def require_same_sources(
-    now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool, earlier_code: Sequence[str] = ()
+    now: Mapping[str, str], then: Mapping[str, str], path: Path, admission: Admission | None
 ) -> None:
-    """Refuses files that are not those the run began with. `earlier_code`: older code that the ticket covers too."""
+    """Refuses files that are not those the run began with. A ticket may cover older code too."""
     if then and (UNSTABLE in now) != (UNSTABLE in then):
         what = "the run began without this file" if UNSTABLE in now else "the file that the run began with is missing"
         raise BadInput(what, where=f"{path}: {UNSTABLE}", remedy=_RESTORE)
     for key, digest in now.items():
         if then.get(key, digest) != digest:
-            if key == CODE and (not gated or then[key] in earlier_code):
+            if key == CODE and (admission is None or then[key] in admission.earlier_code):
                 log.warning("the code of AskGate or its templates have changed since this run began")
                 continue
             what = f"the file is not what the run began with (SHA-256 {digest[:12]}, it was {then[key][:12]})"
@@ -273,10 +286,7 @@ def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> d
 
 
 def has_key(file: Path, key: Mapping[str, Any]) -> bool:
-    try:
-        return bool(msgspec.json.decode(file.read_bytes()) == msgspec.json.decode(json_bytes(key)))
-    except (OSError, msgspec.DecodeError):
-        return False
+    return bool(json_or_none(file) == msgspec.json.decode(json_bytes(key)))
 
 
 def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
@@ -294,18 +304,16 @@ def _is_same_run(
     newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[str, str], admission: Admission | None
 ) -> bool:
     """Whether config and files are those of the checkpoint. Another ticket for them is the same run."""
-    gated = admission is not None
-    changes = _changes(config, *_both_settings(config, newest.marks), gated)
-    same = all(is_free for _, is_free in changes)
-    sources = newest.marks.get(SOURCES, {})
-    known = {key: value for key, value in files.items() if key in sources}
-    of_kind = bool(newest.marks.get(GATED)) == gated and newest.step <= config.steps
-    same = same and (not sources or (UNSTABLE in files) == (UNSTABLE in sources))
+    gated, sources = admission is not None, newest.marks.get(SOURCES, {})
+    if bool(newest.marks.get(GATED)) != gated or newest.step > config.steps:
+        return False
+    if sources and (UNSTABLE in files) != (UNSTABLE in sources):
+        return False
+    if not all(is_free for _, is_free in _changes(config, *_both_settings(config, newest.marks), gated)):
+        return False
     earlier = admission.earlier_code if admission else ()
-    return (
-        of_kind
-        and same
-        and all(sources[key] == value or (key == CODE and sources[key] in earlier) for key, value in known.items())
+    return all(
+        sources.get(key, value) == value or (key == CODE and sources[key] in earlier) for key, value in files.items()
     )
 
 
@@ -338,10 +346,6 @@ def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:
                 seals[seed] = read_seal(folder.folder(step))
                 break
     return seals
-
-
-def _newest_step(folder: CheckpointFolder) -> int:
-    return max(folder.steps(), default=0)
 
 
 def _final_tickets(config: TrainConfig, run: Path) -> set[str]:

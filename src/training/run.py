@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,12 +30,11 @@ from ..callbacks.logging import Logging, ProgressBar, Trackers
 from ..callbacks.reward_hacking_watch import Watch
 from ..checkpoint.seal import MANIFEST as SEAL
 from ..checkpoint.seal import Seal, final_seals
-from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointStore
+from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
 from ..config.loader import write_effective
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.api import Callback, Engine, StepResult, Stop
-from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file, sweep
 from ..engines.base import machine
@@ -43,10 +43,9 @@ from ..engines.job import TrainJob
 from ..engines.models import load_policy, load_trained
 from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
-from ..gates.admission import Admission, admit
+from ..gates.admission import Admission, admit, require_trial
 from ..gates.manifest import Manifest
 from ..gates.ticket import ROUND1, TICKET, read_round
-from ..gates.trial import require_trial
 from ..gates.verify import measure_again
 from ..reward.live_share import LiveShare, RunJudge
 from ..runtime.disk import explain_disk_errors
@@ -61,6 +60,7 @@ from .preflight import Ready, preflight
 from .results import CONTROL_FILE, TIME_CONTROL_FILE, write_results
 from .sft_control import control, tokens_seen
 
+LATEST_GATED = paths.GATED_CHECKPOINTS / LATEST
 TARGETS = "lora_targets"
 """Mark of a checkpoint: the layers that have an adapter."""
 
@@ -105,6 +105,8 @@ def run(
         if paths.adopt_run(lambda run: _adopt_mirror(ready.config, run)) is None:
             _adopt_mirror(ready.config, paths.new_run())
         resumed = resumption.find_run(ready, resume)
+        for seal in resumption.newest_seals(ready.config, resumed).values() if resumed else ():
+            resumption.require_same_run(seal, ready)
         if admission and resumed is None:
             require_trial(path, admission)
         folder = resumed or paths.new_run()
@@ -113,7 +115,7 @@ def run(
         try:
             with (
                 logging_to(folder / paths.TRAIN_LOG, ConsoleLog(console)),
-                _reporting(ready, folder),
+                _reporting(ready, folder, overrides or (), warm_start_only),
                 explain_disk_errors(paths.LOGS, only_full=True),
             ):
                 if resumed and not resume:
@@ -134,21 +136,23 @@ def run(
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_start_only: bool) -> TrialReport | None:
     config, first = ready.config, ready.config.seeds[0]
-    for name, text in ready.forecast.rows() if ready.forecast else ():
-        log.info("forecast: %s: %s", name, text)
     begun = resumption.newest_seals(config, folder) if resume else {}
-    for seal in begun.values():
-        resumption.require_same_run(seal, ready)
+    if ready.forecast:
+        left = ready.forecast.after([seal.step for seal in begun.values()], config.warm_steps)
+        for name, text in left.rows():
+            log.info("forecast: %s: %s", name, text)
     with open_judge(config, folder if resume else None, make_strategy(config).group_size) as room:
         # Whatever cannot be built or resumed is refused before a file or a link of the run changes.
         prepared = {first: _prepare(ready, first, _targets(ready, begun.get(first)), room)}
         for seal in begun.values():
-            _require_same_sources(ready, prepared[first], seal.marks)
+            then = seal.marks.get(resumption.SOURCES, {})
+            resumption.require_same_sources(prepared[first].sources, then, ready.path, ready.admission)
         paths.open_run(folder, config.checkpoint_root)
         log.info("run %s", folder)
         write_effective(config)
-        if ready.admission:
-            _copy_ticket(folder)
+        if ready.admission and TICKET.exists():  # the next rounds replace the one in `reports/preflight`
+            with atomic_write(folder / TICKET) as file:
+                file.write(TICKET.read_bytes())
         for seed in config.seeds:
             _run_seed(ready, seed, resume, console, room, prepared, warm_start_only)
         if warm_start_only:
@@ -225,14 +229,16 @@ def _run_seed(
         seed_run = prepared.pop(seed, None) or _prepare(ready, seed, _targets(ready, start), room)
         seed_run.stores.append(store)
         if start:
-            _require_same_sources(ready, seed_run, start.marks)
+            then = start.marks.get(resumption.SOURCES, {})
+            resumption.require_same_sources(seed_run.sources, then, ready.path, ready.admission)
             seed_run.engine.load(start.path)
             resumption.require_read_as_sealed(start)
         _announce(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console, warm_start_only)
         if ready.admission:
             # What was read since the start counts too, such as the held-out samples.
-            resumption.require_same_sources(resumption.source_hashes(ready), seed_run.sources, ready.path, gated=True)
+            now = resumption.source_hashes(ready)
+            resumption.require_same_sources(now, seed_run.sources, ready.path, ready.admission)
         for loaded in seed_run.rolled_back_to:
             resumption.require_read_as_sealed(loaded)
             resumption.require_recorded(loaded, ready)
@@ -241,12 +247,6 @@ def _run_seed(
 def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
     """Layers with an adapter: those of the checkpoint, where the run resumes from one."""
     return tuple(start.marks.get(TARGETS, ready.targets)) if start else ready.targets
-
-
-def _require_same_sources(ready: Ready, seed_run: _SeedRun, marks: Mapping[str, Any]) -> None:
-    then, gated = marks.get(resumption.SOURCES, {}), ready.admission is not None
-    earlier = ready.admission.earlier_code if ready.admission else ()
-    resumption.require_same_sources(seed_run.sources, then, ready.path, gated, earlier)
 
 
 def _fit_and_evaluate(
@@ -363,6 +363,11 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
         log.info("seed %d: resumed after step %d of %d", seed, engine.step, config.steps)
     elif resume:
         log.info("seed %d: no checkpoint in %s yet, so it starts at the beginning", seed, config.checkpoints(seed))
+    if config.warm_steps >= config.steps:
+        log.warning(
+            "all %d steps are the warm start (SFT on demonstrations); there is no step of %s. To train with it, set "
+            "steps above %d", config.steps, config.strategy, config.warm_steps,
+        )  # fmt: skip
     log.info(
         "seed %d: %s by %s from %s on %s, %d steps of %d episodes; %s, %s", seed, config.strategy, config.engine,
         config.base_model, config.seed_pool, config.steps, config.batch_size, ready.device.type,
@@ -379,13 +384,6 @@ def _adopt_mirror(config: TrainConfig, run: Path) -> None:
         old.rename(mirror / run.name / old.name)
 
 
-def _copy_ticket(folder: Path) -> None:
-    """Keeps the ticket with its run: the next rounds replace the one in `reports/preflight`."""
-    if TICKET.exists():
-        with atomic_write(folder / TICKET) as file:
-            file.write(TICKET.read_bytes())
-
-
 def record_outputs(run: Path, report: Path) -> None:
     """Records in the manifest what a gated run left: seals of the final models, evaluations, curves, training episodes,
     and its report. If the run is killed before this, the next start only reports and records."""
@@ -395,18 +393,26 @@ def record_outputs(run: Path, report: Path) -> None:
 
 
 @contextmanager
-def _reporting(ready: Ready, folder: Path) -> Iterator[None]:
+def _reporting(ready: Ready, folder: Path, overrides: Sequence[str], warm_start_only: bool) -> Iterator[None]:
     """Logs why a run ended early; an error leaves `reports/ERROR_<time>.json` too."""
+    verb = ("train", "--resume") if ready.admission is None else ("ppo-runner", f"--resume-from={LATEST_GATED}")
+    if warm_start_only:
+        verb = ("sft", "--resume") if ready.admission is None else ("sft", "--gated")
+    flags = [word for one in overrides for word in ("--set", one)]
+    command = shlex.join(["askgate", *verb, "--config", str(ready.path), *flags])
     try:
         yield
     except KeyboardInterrupt:
-        log.warning("interrupted; %s resumes from the newest checkpoint", RESUME)
+        log.warning("interrupted; to resume from the newest checkpoint: %s", command)
         raise
     except Stop as reason:
-        log.error("a callback ended the run: %s; %s resumes from the newest checkpoint", reason, RESUME)
+        more = "" if "--resume" in str(reason) else f"; to resume from the newest checkpoint: {command}"
+        log.error("a callback ended the run: %s%s", reason, more)
         raise
     except Exception as error:
-        # The command shows a refusal with its remedy.
+        # The command shows a refusal with its remedy. Before the run began there is nothing else to report.
+        if isinstance(error, BadInput) and not (folder / paths.EFFECTIVE_CONFIG).exists():
+            raise
         log.error("%s: %s", type(error).__name__, error.what if isinstance(error, BadInput) else error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}
         try:

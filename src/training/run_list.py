@@ -15,29 +15,14 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import PACKAGE_FACTS, read_json, write_json
+from ..core.files import PACKAGE_FACTS, last_bytes, read_json, read_record, write_json
 from ..core.model_files import model_sha256
-from ..core.paths import (
-    CHECKPOINTS,
-    EFFECTIVE_CONFIG,
-    FINAL_MODEL,
-    GATED_CHECKPOINTS,
-    LATEST_RUN,
-    LINKS,
-    LOGS,
-    METRICS,
-    REPORTS,
-    RUNS,
-    all_runs,
-    evaluations,
-    point,
-    run_of,
-)
 from ..runtime.lock import is_locked
 
-NAMES = RUNS / "names.json"
-RELEASES = REPORTS / "rc1"
+NAMES = paths.RUNS / "names.json"
+RELEASES = paths.REPORTS / "rc1"
 DELETED = ".deleted-"
 """Start of the name of a run folder that is being removed."""
 HEADLINE = ("need_ask_success", "overclar_rate", "success")
@@ -77,15 +62,15 @@ class RunInfo(Struct, frozen=True):
 def list_runs() -> list[RunInfo]:
     """All runs of this folder, newest first."""
     labels, busy = _labels(), _busy_run()
-    certified = run_of(GATED_CHECKPOINTS) if GATED_CHECKPOINTS.is_symlink() else None
-    return [_info(run, labels.get(run.name, Label()), busy, certified) for run in all_runs()]
+    certified = paths.run_of(paths.GATED_CHECKPOINTS) if paths.GATED_CHECKPOINTS.is_symlink() else None
+    return [_info(run, labels.get(run.name, Label()), busy, certified) for run in paths.all_runs()]
 
 
 def find_run(given: str) -> Path:
     """The run with this name, id, or unambiguous beginning of an id; `latest` is the last one."""
-    runs, labels = all_runs(), _labels()
-    if given == "latest" and LATEST_RUN.is_symlink():
-        return run_of(LATEST_RUN)
+    runs, labels = paths.all_runs(), _labels()
+    if given == "latest" and paths.LATEST_RUN.is_symlink():
+        return paths.run_of(paths.LATEST_RUN)
     found = [run for run in runs if labels.get(run.name, Label()).name == given or run.name == given]
     found = found or [run for run in runs if given and run.name.startswith(given)]
     if len(found) != 1:
@@ -117,7 +102,7 @@ def require_deletable(run: Path) -> None:
         raise BadInput("is running", where=str(run), remedy="wait until it has ended, or end it")
     named = _released_models()
     if named:
-        for final in (run / CHECKPOINTS).glob(f"**/{FINAL_MODEL}"):
+        for final in (run / paths.CHECKPOINTS).glob(f"**/{paths.FINAL_MODEL}"):
             if file := named.get(model_sha256(final)):
                 remedy = f"keep it; to give up this release, remove {file} first"
                 raise BadInput(f"{file} names the model of this run", where=str(run), remedy=remedy)
@@ -126,29 +111,29 @@ def require_deletable(run: Path) -> None:
 def delete_run(run: Path) -> None:
     """Removes a run with its checkpoints. Names in the working folder that led to it lead to the newest other run."""
     require_deletable(run)
-    names = (*LINKS, LATEST_RUN, *(REPORTS / one.name for one in evaluations(run)))
-    for link in (name for name in names if name.is_symlink() and run_of(name) == run):
-        target = Path() if link == LATEST_RUN else link
-        other = next((one for one in all_runs() if one != run and (one / target).exists()), None)
+    names = (*paths.LINKS, paths.LATEST_RUN, *(paths.REPORTS / one.name for one in paths.evaluations(run)))
+    for link in (name for name in names if name.is_symlink() and paths.run_of(name) == run):
+        target = Path() if link == paths.LATEST_RUN else link
+        other = next((one for one in paths.all_runs() if one != run and (one / target).exists()), None)
         if other is None:
             link.unlink()
         else:
-            point(link, other / target)
+            paths.point(link, other / target)
     run.rename(run.with_name(f"{DELETED}{run.name}"))  # at once: a kill leaves no run that is half there
-    for gone in RUNS.glob(f"{DELETED}*"):  # also of a deletion that was killed
+    for gone in paths.RUNS.glob(f"{DELETED}*"):  # also of a deletion that was killed
         shutil.rmtree(gone)
     _save(run, Label())
 
 
 def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) -> RunInfo:
     config = effective_config(run)
-    reports = [path for path in evaluations(run) if path.suffix == ".json"]
+    reports = [path for path in paths.evaluations(run) if path.suffix == ".json"]
     report: dict[str, Any] = {}
     if reports:
         with suppress(BadInput):
             report = read_json(max(reports, key=lambda path: path.stat().st_mtime), "")
     changes = (report.get("pooled") or {}).get("changes") or {}
-    finished = any((run / CHECKPOINTS).glob(f"**/{FINAL_MODEL}/config.json"))
+    finished = any((run / paths.CHECKPOINTS).glob(f"**/{paths.FINAL_MODEL}/config.json"))
     return RunInfo(
         id=run.name,
         name=label.name,
@@ -157,7 +142,7 @@ def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) ->
         profile=str(config.get("profile", "")),
         base_model=str(config.get("base_model", "")),
         strategy=str(config.get("strategy", "")),
-        step=_last_step(run / METRICS),
+        step=_last_step(run / paths.METRICS),
         steps=int(config.get("steps", 0)),
         figures={
             name: (changes[name]["base"]["value"], changes[name]["trained"]["value"])
@@ -172,7 +157,7 @@ def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) ->
 def effective_config(run: Path) -> dict[str, Any]:
     """Every setting of a run as it took effect; empty where its file is missing or cannot be read."""
     try:
-        read = yaml.safe_load((run / EFFECTIVE_CONFIG).read_bytes())
+        read = yaml.safe_load((run / paths.EFFECTIVE_CONFIG).read_bytes())
     except (OSError, yaml.YAMLError):
         return {}
     return read if isinstance(read, dict) else {}
@@ -180,12 +165,7 @@ def effective_config(run: Path) -> dict[str, Any]:
 
 def _last_step(metrics: Path) -> int:
     """Step of the last whole line of a log."""
-    if not metrics.exists():
-        return 0
-    with open(metrics, "rb") as handle:
-        handle.seek(max(0, metrics.stat().st_size - 65_536))
-        lines = handle.read().splitlines()
-    for line in reversed(lines):
+    for line in reversed(last_bytes(metrics, 65_536).splitlines()):
         with suppress(msgspec.MsgspecError, KeyError, TypeError):
             return int(msgspec.json.decode(line)["step"])
     return 0
@@ -193,9 +173,7 @@ def _last_step(metrics: Path) -> int:
 
 def _busy_run() -> Path | None:
     """The run that a process is writing now."""
-    if not LATEST_RUN.is_symlink() or not (LOGS / ".lock").exists():
-        return None
-    return run_of(LATEST_RUN) if is_locked(LOGS) else None
+    return paths.run_of(paths.LATEST_RUN) if paths.LATEST_RUN.is_symlink() and is_locked(paths.LOGS) else None
 
 
 def _released_models() -> dict[str, Path]:
@@ -212,12 +190,7 @@ def _released_models() -> dict[str, Path]:
 
 
 def _labels() -> dict[str, Label]:
-    if not NAMES.exists():
-        return {}
-    try:
-        return msgspec.convert(read_json(NAMES, "remove this file"), dict[str, Label])
-    except msgspec.ValidationError as error:
-        raise BadInput(f"has no names of runs ({error})", where=str(NAMES), remedy="remove this file") from None
+    return read_record(NAMES, dict[str, Label], "remove this file", "has no names of runs") if NAMES.exists() else {}
 
 
 def _save(run: Path, label: Label) -> None:

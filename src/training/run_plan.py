@@ -22,11 +22,12 @@ import torch
 import yaml
 from transformers import AutoConfig
 
+from ..config.loader import read_yaml, with_overrides
 from ..config.train_config import TARGETS, TrainConfig
 from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped
-from ..core.model_files import find_model
+from ..core.model_files import find_model, require_config
 from ..loop.runner import verb, with_package
 from ..runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb
 from .forecast import Shape, fit
@@ -37,8 +38,10 @@ OUTPUTS = {"runs", "checkpoints", "logs", "reports", ".askgate"}
 """Names in the working folder that a run writes."""
 Method = Literal["full", "lora", "qlora"]
 STEPS = 100
+WATCH_WINDOW = 20
+"""Steps before the reward-hacking watch compares shares with their limits."""
 MOST_TOKENS, LEAST_TURN = 4096, 32
-SFT_TOKENS = (4096, 200_000)
+SFT_TOKENS, SFT_STEPS, SFT_BATCH = (4096, 200_000), 4, 4096
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class RunPlan:
 def make_plan(model: str, data: OwnData) -> RunPlan:
     """Chooses the method for a model on this machine. Refuses a model that does not fit with any."""
     folder = find_model(model)
+    require_config(folder)
     try:
         config = AutoConfig.from_pretrained(folder)
         shape, positions = Shape.of(config), int(config.max_position_embeddings)
@@ -103,6 +107,7 @@ def choose_method(
 
 def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
     """Settings of a run on the user's data, but for those that depend on the method."""
+    tokens = max(SFT_TOKENS[0], min(SFT_TOKENS[1], data.characters))
     return {
         "profile": "local",
         "base_model": model,
@@ -111,7 +116,8 @@ def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
         "datasets": data.shares,
         # The samples of a user's file have no difficulty levels to balance.
         "priority_sampling": {"enable": False},
-        "warm_start": {"steps": 4, "tokens": max(SFT_TOKENS[0], min(SFT_TOKENS[1], data.characters))},
+        # Every step of the warm start has an update: a batch is at most the tokens of a step.
+        "warm_start": {"steps": SFT_STEPS, "tokens": tokens, "batch_tokens": min(SFT_BATCH, tokens // SFT_STEPS)},
         "steps": STEPS,
         "seeds": [SEED],
         "batch_size": 16,
@@ -120,15 +126,24 @@ def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
         "optimizer": {"pack_tokens": most_tokens, "critic_warmup_steps": 2},
         "checkpoint": {"every_steps": 20},
         "eval": {"every_steps": 20},
+        # Own data and an own model: what the base does before it has learned anything is no reward hacking.
+        "watch": {"window": WATCH_WINDOW},
     }
 
 
-def write_run_config(plan: RunPlan, data: OwnData) -> Path:
-    """Writes the config of the run into the folder of the data, for `askgate train --config FILE`."""
-    path = data.folder / f"train-{Path(plan.settings['base_model']).name}.yaml"
+def config_file(plan: RunPlan, data: OwnData) -> Path:
+    """The config of runs of a model on this data."""
+    return data.folder / f"train-{Path(plan.settings['base_model']).name}.yaml"
+
+
+def write_run_config(plan: RunPlan, data: OwnData, overrides: Sequence[str] = (), resume: bool = False) -> Path:
+    """Writes the config of the run, with its `--set` overrides, into the folder of the data, for `askgate train
+    --config FILE` and `askgate eval --config FILE`. A resumed run keeps the settings that it began with."""
+    path = config_file(plan, data)
     text = "# Made by `askgate train --model --data`; edit it and run `askgate train --config` on it.\n"
+    settings = with_overrides(read_yaml(path) if resume and path.exists() else plan.settings, overrides)
     with atomic_write(path) as handle:
-        handle.write((text + yaml.safe_dump(plan.settings, sort_keys=False)).encode())
+        handle.write((text + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)).encode())
     return path
 
 

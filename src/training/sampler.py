@@ -167,8 +167,8 @@ class Sampler:
                 raise BadInput(
                     f"the pool has no {'' if bucket == 'all' else bucket + ' '}samples",
                     where="seed_pool",
-                    remedy="train on a pool that difficulty-bucketize wrote, or set that share of "
-                    "priority_sampling.by_difficulty to 0",
+                    remedy="set priority_sampling: {enable: false} to draw all samples alike, or give "
+                    "priority_sampling.by_difficulty shares that the pool has",
                 )
 
     def _bucket(self, level: Bucket, need_ask: bool) -> str:

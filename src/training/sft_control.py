@@ -22,7 +22,7 @@ from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, write_json
 from ..core.jsonl import read_records, write_records
-from ..data.collate import demo_segments, demo_tokens
+from ..data.collate import demo_segments
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
 from ..engines.sft import Demo, SftPlan, fine_tune
@@ -73,10 +73,7 @@ def demonstrations(pool: Path, renderer: Renderer, limits: RolloutLimits) -> lis
     demos: list[Demo] = []
     for sample in read_records(pool, Sample):
         system = Env(sample, limits.max_turns, limits.tools).system()
-        if limits.thoughts == "drop":
-            parts = demo_segments(sample, renderer, thoughts=renderer.closes, system=system)
-        else:
-            parts = [demo_tokens(sample, renderer, thoughts=renderer.closes, system=system)]
+        parts = demo_segments(sample, renderer, renderer.closes, system, drop=limits.thoughts == "drop")
         if all(len(tokens) <= limits.max_tokens for tokens, _ in parts):
             demos += [Demo(np.array(tokens, np.int32), np.array(policy, np.bool_)) for tokens, policy in parts]
     if not demos:

@@ -53,9 +53,9 @@ def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Che
 
 def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tuple[str, float | None, Rule, float]]:
     """Name, value, rule and threshold of every setting that the profile requires."""
-    if simulates(path):
+    config, wanted, paths = _settings(path), profile.thresholds.config, profile.paths
+    if config is None:
         return [("simulate", 1, "==", 0)]
-    config, wanted, paths = load_train_config(path), profile.thresholds.config, profile.paths
     sampling, reward = config.priority_sampling, config.reward
     steps = (0, *(entry.step for entry in sampling.seed_ratio_schedule))
     difficulty = _distance(sampling.by_difficulty, wanted.by_difficulty)
@@ -95,10 +95,10 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
     return [(name, value, rule, threshold) for name, value, rule, threshold in rows if threshold is not None]
 
 
-def simulates(path: Path) -> bool:
-    """Whether `simulate` is anything but a plain `false`. Such a config cannot even be loaded."""
+def _settings(path: Path) -> TrainConfig | None:
+    """The training config; None where `simulate` is anything but a plain `false`: such a config cannot be loaded."""
     raw = read_yaml(path)
-    return isinstance(raw, dict) and raw.get("simulate", False) is not False
+    return None if isinstance(raw, dict) and raw.get("simulate", False) is not False else load_train_config(path)
 
 
 def _evaluated(config: TrainConfig, shadow_set: Path) -> int:
@@ -120,14 +120,10 @@ def _is_file(ours: Path | None, theirs: Path) -> bool:
     return ours is not None and ours.resolve() == theirs.resolve()
 
 
-def _unstable_list(path: Path) -> Path | None:
-    """The file that lists samples whose weight the config lowers."""
-    return None if simulates(path) else load_train_config(path).reward.unstable_list
-
-
 def _unstable_check(path: Path, context: RoundContext) -> Check:
-    """Every listed sample is one of the pool, scored live, on which the votes disagreed."""
-    file = _unstable_list(path)
+    """Every sample whose weight the config lowers is one of the pool, scored live, on which the votes disagreed."""
+    config = _settings(path)
+    file = config.reward.unstable_list if config else None
     listed = {line.id: line for line in read_records(file, Score)} if file else {}
     wrong = 0
     if listed:
@@ -139,7 +135,7 @@ def _unstable_check(path: Path, context: RoundContext) -> Check:
 def _warm_start_check(path: Path, context: RoundContext) -> Check:
     """No demonstration that the warm start is trained on shows a sample of the shadow set."""
     paths, limits, leaks = context.profile.paths, context.profile.thresholds.pool, 0
-    if not simulates(path) and load_train_config(path).warm_start:
+    if (config := _settings(path)) and config.warm_start:
         files = (paths.balanced, paths.shadow_set)
         leaks = _demonstration_leaks(*files, limits.leak_ngram, limits.leak_sim, *map(sha256_file, files))
     return check("warm_start", leaks, "==", 0, *remedies("gates")["warm_start"])
@@ -151,9 +147,10 @@ def _demonstration_leaks(pool: Path, shadow: Path, n: int, similarity: float, *d
 
 
 def _evidence(path: Path) -> dict[str, str]:
-    unstable = _unstable_list(path)
-    own = [] if simulates(path) else own_files(load_train_config(path).own_classes)
-    return evidence_of(*config_files(path), *own, *([unstable] if unstable else []))
+    config, read = _settings(path), config_files(path)
+    if config:
+        read += [*own_files(config.own_classes), *filter(None, [config.reward.unstable_list])]
+    return evidence_of(*read)
 
 
 def disk_findings(context: RoundContext) -> list[Finding]:

@@ -32,20 +32,16 @@ def pool_findings(context: RoundContext) -> list[Finding]:
         leak_check=paths.shadow_set,
         by_task=context.profile.tasks,
     )
-    shadow = read_set(paths.shadow_set)
+    shadow, meta = read_set(paths.shadow_set), read_meta(paths.shadow_set)
+    contradicting = sum(bool(contradictions(sample, meta)) for sample in shadow)
     more = [
         check("pool_samples", report.figures["samples"], ">=", limits.counts.pool_samples, *remedy["pool_samples"]),
         check("shadow_samples", len(shadow), ">=", limits.counts.shadow_samples, *remedy["shadow_samples"]),
-        check("shadow_consistency", _contradicting(paths.shadow_set, shadow), "==", 0, *remedy["shadow_consistency"]),
+        check("shadow_consistency", contradicting, "==", 0, *remedy["shadow_consistency"]),
         check("shadow_rebuilt", _not_rebuilt(paths, shadow), "==", 0, *remedy["shadow_rebuilt"]),
         check("shadow_plan", _other_plan(paths, limits.config.datasets), "==", 0, *remedy["shadow_plan"]),
     ]
     return findings_of("pool", [*report.checks, *more], report.evidence.inputs)
-
-
-def _contradicting(path: Path, shadow: list[Sample]) -> int:
-    meta = read_meta(path)
-    return sum(bool(contradictions(sample, meta)) for sample in shadow)
 
 
 def _not_rebuilt(paths: Paths, shadow: list[Sample]) -> int:

@@ -8,7 +8,7 @@ words, and the seals of both final models must be of runs with the profile's set
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP, over_clarification_penalty
@@ -20,14 +20,14 @@ from ...core.check import check, remedies
 from ...core.defaults import SEED
 from ...core.errors import BadInput
 from ...core.files import real_path, sha256_file, sidecar
-from ...core.jsonl import read_records
+from ...core.jsonl import read_plain
 from ...core.model_files import base_sha256
 from ...core.paths import ABLATION_SIDES, ablation_file
-from ...data.difficulty.metrics import measure_all
 from ...data.pool.shadow_set import evenly_spaced, read_set
 from ...eval.ablation import AblationPlan, is_sealed_as, profile_plan, read_seal_of, side_config
 from ...eval.compare import SeedPair, ablation_checks, ablation_figures
 from ...eval.replay import Replay
+from ...utils.process_map import usable_cores
 from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
 
 CASES = (
@@ -93,7 +93,8 @@ def _unproved(
     # What the penalty does to another model, or on other samples, says nothing about this run.
     is_this_run = sources["base_model"] == base_sha256(load_train_config(paths.config).base_model)
     is_this_run &= real_path(config.seed_pool) in (real_path(paths.pool), real_path(paths.balanced))
-    known = {one.id: (one, record.level) for one, record in zip(held_out, measure_all(held_out), strict=True)}
+    known = {one.id: one for one in held_out}
+    started: list[Callable[[], list[list[bool]]]] = []
     not_sealed = not_played = 0
     for side in ABLATION_SIDES:
         own = side_config(config, plan, penalty=side == "with")
@@ -101,12 +102,11 @@ def _unproved(
         for pair in pairs:
             seal = read_seal_of(paths.ablation_episodes, pair.seed, side)
             not_sealed += not (is_this_run and is_sealed_as(seal, own, sources))
-            not_played += sum(
-                not (replay.is_complete and one.sample_id in known)
-                or not replay.agrees(one, *known[one.sample_id], pair.seed)
-                for one in (pair.with_penalty if side == "with" else pair.without)
-            )
-    return not_sealed, not_played
+            episodes = pair.with_penalty if side == "with" else pair.without
+            played = [(known[one.sample_id], [(pair.seed, one)]) for one in episodes if one.sample_id in known]
+            started.append(replay.start(played if replay.is_complete else [], usable_cores(most=16)))
+            not_played += len(episodes)
+    return not_sealed, not_played - sum(agrees for verdicts in started for row in verdicts() for agrees in row)
 
 
 def read_pairs(folder: Path) -> list[SeedPair]:
@@ -117,7 +117,7 @@ def read_pairs(folder: Path) -> list[SeedPair]:
         if not re.fullmatch(r"seed_(0|[1-9]\d*)", one.name):
             raise BadInput("is not the folder of a seed", where=str(one), remedy=remedy)
         seed = int(one.name.removeprefix("seed_"))
-        runs = [list(read_records(ablation_file(folder, seed, side), Episode)) for side in ABLATION_SIDES]
+        runs = [list(read_plain(ablation_file(folder, seed, side), Episode)) for side in ABLATION_SIDES]
         if not all(runs):
             raise BadInput("a run has no episodes", where=str(one), remedy=remedy)
         pairs.append(SeedPair(seed, *runs))
