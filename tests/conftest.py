@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 
 from src.cli import main
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads of torch that wait use no processor time
 OFFICIAL = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 

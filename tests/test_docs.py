@@ -121,6 +121,12 @@ def test_both_readmes_show_the_same_commands() -> None:
     assert ours == theirs
 
 
+def test_both_readmes_list_every_verb() -> None:
+    verbs: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    for page in READMES:
+        assert [name for name, verb in verbs.items() if not verb.hidden and f"`{name}`" not in text(page)] == [], page
+
+
 def test_both_readmes_lead_to_every_page() -> None:
     for page in READMES:
         for other in (one for one in PAGES if one.startswith("docs/")):

@@ -31,7 +31,7 @@ SHIPPED = sorted(
     for folder in ("templates", "configs", "models")
     for path in (ROOT / folder).rglob("*")
     if path.is_file() and path.suffix != ".md" and "__pycache__" not in path.parts and path.name != "weights.json"
-)
+) + sorted(path.relative_to(ROOT) for path in (ROOT / "docs").glob("*.md"))
 """Files that are no code and that the package needs; weights are what a run measured, and no part of it."""
 
 

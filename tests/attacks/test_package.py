@@ -12,7 +12,7 @@ from src.core.errors import BadInput
 from src.core.paths import EPISODES, evaluations
 from src.gates.manifest import MANIFEST, Manifest
 from src.gates.ticket import COMMIT, TICKET, read_round
-from src.release.package import FACTS, _refuse_secrets, make_package
+from src.release.package import FACTS, make_package, refuse_secrets
 from src.release.reproduce import pages_not_compared, reproduce
 from tests.release.packing import (
     CONFIG,
@@ -85,9 +85,8 @@ def test_a_private_key_is_refused_under_any_name(run: Path, tmp_path: Path) -> N
     key = new_key(tmp_path / "key.pem").read_bytes()
     Path("configs/owner.pem").write_bytes(key)
     assert "configs/owner.pem" not in pack(tmp_path / "out.tgz")
-    Path("model/config.json").write_bytes(key)
     with pytest.raises(BadInput, match="contains a private key") as caught:
-        _refuse_secrets({"model/config.json": Path("model/config.json")})
+        refuse_secrets([("model/config.json", key)], "it is not packed")
     assert caught.value.where == "model/config.json:1"
 
 
@@ -102,16 +101,13 @@ def test_a_private_key_is_refused_under_any_name(run: Path, tmp_path: Path) -> N
         ("SCORER_API_KEY=***", ""),
     ],
 )
-def test_secrets_are_refused_and_ordinary_words_are_not(
-    text: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secrets_are_refused_and_ordinary_words_are_not(text: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCORER_API_KEY", SECRET)
-    (tmp_path / "note.md").write_text(f"a note\n{text}\n")
-    files = {"configs/note.md": tmp_path / "note.md"}
+    files = [("configs/note.md", f"a note\n{text}\n".encode())]
     if not kind:
-        return _refuse_secrets(files)
-    with pytest.raises(BadInput, match=f"contains {kind}") as caught:
-        _refuse_secrets(files)
+        return refuse_secrets(files, "it is not packed")
+    with pytest.raises(BadInput, match=f"contains {kind}, so it is not packed") as caught:
+        refuse_secrets(files, "it is not packed")
     assert caught.value.where == "configs/note.md:2"
 
 

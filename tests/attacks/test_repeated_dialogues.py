@@ -177,7 +177,7 @@ def test_other_words_with_the_same_outcome_hold_on_another_machine(place_32: Pat
 
 def test_the_forger_cannot_choose_the_dialogues(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def record_draw(*given: Any, **_: Any) -> dict[int, Episode]:
-        drawn.append(given[4](8))
+        drawn.append(given[5](8))
         return {}
 
     monkeypatch.setattr(repeating, "_regenerate", record_draw)

@@ -14,14 +14,18 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import Episode
 from src.checkpoint.seal import MANIFEST
 from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.files import json_bytes, sha256_file
+from src.core.jsonl import read_records, write_records
 from src.core.paths import EFFECTIVE_CONFIG, EPISODES, GATED_CHECKPOINTS, evaluations, open_run, run_of
+from src.eval import replay
 from src.gates import manifest
 from src.gates.manifest import newest_evaluation
 from src.gates.ticket import TICKET
+from src.release import verify_results as verify_module
 from src.release.card import model_evidence
 from src.release.verify_results import verify_results
 from src.training import results
@@ -72,13 +76,50 @@ def test_a_card_of_a_run_behind_a_forged_ticket_is_refused(place: Path) -> None:
     assert caught.value.where == str(TICKET)
 
 
-def test_success_written_into_the_episodes_is_refused(place: Path) -> None:
-    lines = [json.loads(line) | {"success": True} for line in TRAINED.read_text().splitlines()]
-    TRAINED.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+@pytest.mark.parametrize("parallel_from", [1, 1_000], ids=["several processes", "this process"])
+def test_success_written_into_the_episodes_is_refused(
+    place: Path, parallel_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "PARALLEL_FROM", parallel_from)
+    monkeypatch.setattr(verify_module, "usable_cores", lambda most: 2)
+    episodes = [replace(one, success=True) for one in read_records(TRAINED, Episode)]
+    with TRAINED.open("wb") as handle:
+        write_records(handle, episodes)
     record(TRAINED)
     for report in (lambda: verify_results(False, silent), report_again):  # a trainer started again only reports
         with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: is not what the sample gives"):
             report()
+
+
+def test_an_episode_with_a_key_twice_is_refused(place: Path) -> None:
+    """The last one counts, and a reader sees the first."""
+    TRAINED.write_bytes(TRAINED.read_bytes().replace(b"{", b'{"success":true,', 1))
+    record(TRAINED)
+    with pytest.raises(BadInput, match=r"step_00003\.jsonl:1: is not written as AskGate writes it"):
+        verify_results(False, silent)
+
+
+def test_settings_of_an_evaluation_that_are_not_those_of_its_run_are_refused(place: Path) -> None:
+    """Such as sampled dialogues, said to be those of a greedy policy."""
+    key = run_of(GATED_CHECKPOINTS) / "logs/eval/key.json"
+    stated = json.loads(key.read_bytes())
+    key.write_bytes(json_bytes(stated | {"greedy": not stated["greedy"]}))
+    record(key)
+    with pytest.raises(BadInput, match="made with another greedy"):
+        verify_results(False, silent)
+
+
+@pytest.mark.parametrize("kind", ["report", "episodes of a step"])
+def test_a_report_that_is_a_link_is_refused(place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it leads to may be exchanged after it was verified."""
+    path = newest_evaluation() if kind == "report" else TRAINED
+    monkeypatch.setattr(verify_module, "outputs", lambda config: [])  # a step in the middle of a run is not among them
+    assert path
+    path.rename("elsewhere.json")
+    path.symlink_to(Path("elsewhere.json").absolute())
+    with pytest.raises(BadInput, match="is a link") as caught:
+        verify_results(False, silent)
+    assert Path(caught.value.where).name == path.name
 
 
 def test_an_evaluation_is_recorded_by_its_name_in_the_run_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

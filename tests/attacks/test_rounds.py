@@ -47,7 +47,7 @@ def refused(number: int, profile: str, environment: dict[str, str], why: str) ->
 
 def test_thresholds_lowered_for_one_evaluation_are_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained()
-    monkeypatch.setattr(results, "_require_same_settings", lambda *given: None)  # nobody evaluated here
+    monkeypatch.setattr(results, "require_same_settings", lambda *given: None)  # nobody evaluated here
     edit_profile(lambda found: found["thresholds"].update(need_ask_pp_min=-100.0))
     with pytest.raises(BadInput, match="has changed since") as caught:
         results.evaluate(load_train_config(CONFIG), "again")

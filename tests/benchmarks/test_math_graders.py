@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from src.benchmarks.gsm8k import Gsm8k
-from src.benchmarks.gsm8k_insufficient import Gsm8kInsufficient, concerns, contained, detects
+from src.benchmarks.gsm8k import Gsm8k, Gsm8kInsufficient, concerns, contained, detects
 from src.benchmarks.umwp import Umwp
 from src.scoring.chat_server import Reply
 from tests.benchmarks.scripted_row import outcome_of

@@ -13,7 +13,7 @@ import torch
 
 from src.benchmarks.runner import BENCHMARKS, FOLDER, Answers, BenchmarkResult, run_benchmark
 from src.core.errors import BadInput
-from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
+from src.release.gguf_export import load_merged, load_tokenizer, policy_folders, write_gguf
 from src.scoring.chat_server import Reply
 from src.scoring.local_judge import serving
 from tests.chat.scripted_server import scripted
@@ -147,7 +147,7 @@ def test_an_unfinished_line_of_answers_is_cut_off(tmp_path: Path) -> None:
 
 def test_results_of_two_models_are_compared_if_file_and_rows_are_the_same(askgate: Askgate) -> None:
     """Folder, GGUF file and llama.cpp's server; the page has one table with three columns."""
-    folder = model_folder(Path("models/tiny"))
+    folder = policy_folders(Path("models/tiny"))[0]
     write_gguf(load_merged(folder, None), load_tokenizer(folder), Path("tiny.gguf"), "f16", "tiny")
     arguments = ("eval", "--bench", "umwp", "--data", "umwp.jsonl", "--limit", "2", "--model")
     rows = [{"question": f"Tom has {n} apples and eats one. How many are left?", "answer": [n - 1]} for n in (3, 4, 5)]

@@ -44,6 +44,9 @@ class AskingPolicy(Policy):
     def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
         raise NotImplementedError
 
+    def fingerprint(self) -> str:
+        raise NotImplementedError
+
     reply_tokens = 0
 
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from askgate_env.reward import achieved
 from src.board.compare import group_pairs, read_pairs
+from src.board.episodes import Filter, episode_totals, list_episodes
 from src.board.index import Indexer, reading
-from src.board.query import Filter, episode_totals, list_episodes
 from src.core.check import now
 from src.core.errors import BadInput
 from src.eval.compare import compare, compare_shared

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from src.board.run_files import OutsideRunFolder, inside
+from src.pages.render import render_page
 from tests.board.small_run import TRAINING, Served, episode, served, small_run, write_episodes
 
 SECRET = "the key to everything"
@@ -138,6 +139,14 @@ def test_messages_are_shown_as_text(site: Served, root: Path) -> None:
         assert "<script>window" not in text
         assert "<img" not in text
     assert "&lt;script&gt;window.ran" in site.get(f"/episode?file={file}&line=1")[2]
+
+
+def test_a_report_opens_in_the_language_of_its_reader(site: Served, root: Path) -> None:
+    (root / "reports" / "page.html").write_bytes(render_page("base.html"))
+    english, chinese = (site.get(f"/report?path=reports/page.html&askgate_lang={lang}")[2] for lang in ("en", "zh"))
+    assert 'id="lang-en" checked/>' in english
+    assert 'id="lang-en"/>' in chinese
+    assert 'id="lang-zh" checked/>' in chinese
 
 
 def test_report_pages_are_sandboxed(site: Served, root: Path) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from msgspec.structs import replace
 from rich.console import Console
 
 from askgate_env.types import TASKS
-from src.chat.demo import SAMPLES, Demo, Side, run_demo, shown_places
+from src.chat.demo import SAMPLES, Demo, Side, first_gain, run_demo, shown_places
 from src.chat.samples import held_out_samples
 from src.cli.chat import _print_pair
 from src.cli.dialogue import DialoguePrinter
@@ -66,11 +67,20 @@ def test_counts_are_those_of_the_episodes(made: Demo) -> None:
     assert base.counts()["success"][0] > trained.counts()["success"][0]
 
 
-def test_what_is_shown_does_not_depend_on_the_policies(made: Demo) -> None:
+def test_only_the_chosen_sample_depends_on_the_policies(made: Demo) -> None:
     kinds = [(made.samples[at].task, made.samples[at].needs_clarification) for at in made.shown]
     assert kinds == [(task, needs) for task in TASKS for needs in (True, False)]
     assert made.shown == shown_places(held_out_samples(FEWER, "en", 17))
     assert {one.provenance.split for one in made.samples} == {"shadow"}
+
+
+def test_the_chosen_sample_is_solved_by_asking_and_by_the_trained_policy_alone(made: Demo) -> None:
+    failed = [replace(one, success=False) for one in made.sides["base"].episodes]
+    place = next(at for at, one in enumerate(failed) if one.needs_clarification)
+    solved = [*failed[:place], replace(failed[place], success=True, received_info=True), *failed[place + 1 :]]
+    assert first_gain(failed, solved) == place
+    assert first_gain(solved, solved) is None
+    assert first_gain(failed, failed) is None
 
 
 def test_the_page_and_the_terminal_show_both_policies(

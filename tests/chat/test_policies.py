@@ -18,7 +18,7 @@ from src.chat.samples import held_out_samples
 from src.core.errors import BadInput
 from src.engines.serving import write_serving
 from src.release.gguf_check import export_gguf
-from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
+from src.release.gguf_export import load_merged, load_tokenizer, policy_folders, write_gguf
 from tests.agents.test_chat import trl_template
 from tests.chat.scripted_server import KEY, scripted
 from tests.release.small_models import qwen3, tokenizer_like
@@ -54,11 +54,11 @@ def test_folder_adapters_and_gguf_file_say_the_same(
     """Fresh adapters change nothing, and a GGUF file is the same model."""
     expected = said_by("models/tiny", samples)
     assert any(turn.act == "call" for turns in expected for turn in turns)
-    base: Any = AutoModelForCausalLM.from_pretrained(model_folder(TINY))
+    base: Any = AutoModelForCausalLM.from_pretrained(policy_folders(TINY)[0])
     base.name_or_path = base.config.name_or_path = "models/tiny"
     adapted: Any = get_peft_model(base, LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM"))
     adapted.save_pretrained(tmp_path / "adapters")
-    folder = model_folder(TINY)
+    folder = policy_folders(TINY)[0]
     write_gguf(load_merged(folder, None), load_tokenizer(folder), tmp_path / "tiny.gguf", "f16", "tiny")
     monkeypatch.chdir(tmp_path)
     assert said_by("adapters", samples) == expected

@@ -132,6 +132,16 @@ def test_spoilt_metrics_are_refused_with_their_line(
     untouched(old)
 
 
+def test_the_flag_of_missing_held_out_samples_is_named(small_pool: Path, askgate: Askgate) -> None:
+    refused(askgate("validate_pool", small_pool, "--leak_check", "none.jsonl"), "--leak-check none.jsonl: no such file")
+
+
+def test_samples_prints_demonstrations_of_a_pool(small_pool: Path, askgate: Askgate) -> None:
+    done = askgate("samples", small_pool, "--n", "2", "--need-ask")
+    assert done.code == 0, done.err
+    assert done.out.count("missing: ") == done.out.count("gold answer: ") == done.out.count("asks ") == 2
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -25,7 +25,18 @@ def test_a_machine_that_can_run_the_tests_is_ready(askgate: Askgate, monkeypatch
     assert {"Python", "torch", "transformers", "memory", "GPU", "disk", "judge"} <= set(found)
     assert all(one["ok"] for one in found.values()), found
     assert code == 0
-    assert "-> ready: askgate demo" in askgate("doctor").out
+    said = askgate("doctor").out
+    assert "-> ready: askgate demo" in said
+    assert "askgate train --model MODEL --data my.jsonl" in said
+
+
+def test_an_installation_without_torch_is_no_failure(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SCORER_PROVIDER", raising=False)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(0, 0, 100 * 2**30))
+    monkeypatch.setattr(doctor, "_version", lambda name: "")
+    done = askgate("doctor")
+    assert done.code == 0
+    assert "-> to train: pip install 'askgate[train]'" in done.out
 
 
 def test_what_is_missing_is_named_with_what_to_type(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +46,7 @@ def test_what_is_missing_is_named_with_what_to_type(askgate: Askgate, monkeypatc
     monkeypatch.setattr(doctor, "LEAST_PYTHON", (9, 9))
     monkeypatch.setattr(doctor, "_version", lambda name: "" if name in ("xllamacpp", "bitsandbytes") else "1.0")
     code, found = findings(askgate)
-    assert code == 1
+    assert code == 2
     missing = {what: one["type_this"] for what, one in found.items() if not one["ok"]}
     assert missing == {
         "Python": "install Python 9.9 or later",

@@ -87,11 +87,12 @@ ADDED = {
     },
     "overclar_penalty": {"--config", "--set", "--steps", "--seeds", "--n", "--episodes", "--tag"},
     "evaluate": {
+        "--adapter",
         *("--config", "--set", "--tag"),
         *("--model", "--backend", "--n", "--greedy", "--compare", "--out"),
         *("--bench", "--data", "--limit", "--actions"),
     },
-    "train": {"--set", "--model", "--data"},
+    "train": {"--plan", "--set", "--model", "--data"},
 }
 OPERATIONS = (
     "quickstart",
@@ -111,7 +112,7 @@ OPERATIONS = (
 )
 """Verbs of the whole loop, which no work order names."""
 RELEASE = (
-    *("report", "review", "init", "chat", "demo", "export", "push", "export_gguf", "eval"),
+    *("report", "review", "init", "chat", "demo", "samples", "export", "push", "export_gguf", "eval"),
     *("package", "reproduce", "anchor"),
 )
 NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "overclar_penalty", "evaluate", "train")
@@ -158,13 +159,16 @@ def test_the_example_of_set_is_one_that_the_verb_takes(askgate: Askgate) -> None
         assert example[1] in section
 
 
-def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
+def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = askgate("--help").out
     listed = dict(re.findall(r"^  ([\w-]+) {2,}(\S.*)$", shown.split("\nStart (")[1], flags=re.MULTILINE))
     verbs = {*WORK_ORDER, *OPERATIONS, *RELEASE, "scorecache", "sign-off"} - {"evaluate"}
     assert set(listed) == set(map(hyphens, verbs))
     assert "Commands:" not in shown, "a verb belongs to a group"
-    assert not [verb for verb, sentence in listed.items() if sentence.endswith("...")]
+    for language in ("en", "zh"):
+        monkeypatch.setenv("ASKGATE_LANG", language)
+        lines = askgate("--help").out.splitlines()[1:]
+        assert not [line for line in lines if line.endswith("...")], "a sentence is cut off"
 
 
 def test_help_has_eight_groups_each_with_an_example_that_parses(askgate: Askgate) -> None:

@@ -25,6 +25,7 @@ def test_verbs_use_the_files_of_the_project(askgate: Askgate, tmp_path: Path, mo
     config.write_text(config.read_text(encoding="utf-8").replace("batch_size: ", "batch_size: 9"), encoding="utf-8")
     assert str(load_train_config(Path("configs/quickstart.yaml")).batch_size).startswith("9")
     assert [line for line in Path("README.md").read_text(encoding="utf-8").splitlines() if "askgate quickstart" in line]
+    assert "## Your own dialogues" in Path("docs/tutorial.md").read_text(encoding="utf-8")
 
 
 def test_a_project_needs_an_empty_folder(askgate: Askgate, tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_a_project_needs_an_empty_folder(askgate: Askgate, tmp_path: Path) -> No
 def test_the_current_folder_is_accepted(askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert askgate("init", ".").code == 0
-    assert sorted(path.name for path in Path().iterdir()) == [".gitignore", "README.md", "configs", "templates"]
+    assert sorted(path.name for path in Path().iterdir()) == [".gitignore", "README.md", "configs", "docs", "templates"]
 
 
 def test_the_version_is_printed(askgate: Askgate) -> None:

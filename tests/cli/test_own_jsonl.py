@@ -13,7 +13,9 @@ import pytest
 
 from askgate_env.types import Sample
 from src.config.loader import load_train_config
+from src.core.errors import BadInput
 from src.core.jsonl import read_records
+from src.training.data import require_data
 from src.training.sampler import open_sampler
 from tests.conftest import Askgate
 
@@ -79,14 +81,22 @@ def test_sixty_dialogues_become_a_pool_that_trains(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("examples").symlink_to(TUTORIAL.parents[1] / "examples")
-    script, shadow_run, build, validate = [line.split()[1:] for line in blocks("bash")[-1].splitlines()]
+    commands = [line.partition("#")[0].split()[1:] for line in blocks("bash")[-1].splitlines()]
+    script, shadow_run, build, validate, read = commands
     write_dialogues(*script, "--lang", lang)
     assert len(Path("own_chats/dialogues.jsonl").read_text(encoding="utf-8").splitlines()) == 60
     assert askgate(*shadow_run).code == 0
     built = askgate(*build)
-    assert (built.code, "skipped" in built.out) == (0, False)
+    assert built.code == 0
+    assert re.search(r"60 rows read: 40 used \(12 need a question\), \d+ held out for evaluation, 0 skipped", built.out)
+    assert askgate(*build[: build.index("--n")], "--n", "16", "--out", build[-1]).code == 0
+    assert askgate(*validate).code == 0, "four of 16 need a question: a rate of 0.30 in whole samples"
+    assert askgate(*build).code == 0
     judged = askgate(*validate)
     assert judged.code == 0, judged.out
+    assert askgate(*read).code == 0
+    assert "exempt: roles: no template words these questions" in judged.out
+    assert "clarify_rate (points off)" in judged.out
     report = json.loads(Path("reports/chats.json").read_text(encoding="utf-8"))
     assert {"distinct2", "shortcut_auc[hotpotqa]", "shortcut_observation[hotpotqa]"} <= set(report["figures"]["exempt"])
     samples = list(read_records(Path("data/rollouts/chats.jsonl"), Sample))
@@ -106,6 +116,15 @@ def test_sixty_dialogues_become_a_pool_that_trains(
     config = load_train_config(Path("own.yaml"))
     assert config.seed_pool == Path("data/rollouts/chats.jsonl")
     assert open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed=1) is not None
+    for flags in (["--plan"], []):
+        refused = askgate("train", "--config", "own.yaml", *flags, "--set", "priority_sampling.enable=true")
+        assert refused.code == 2
+        assert "own.yaml: seed_pool: the pool has no hard samples. What to do: set priority_sampling" in refused.err
+        assert "BadInput" not in refused.err
+    assert not list(Path("reports").glob("ERROR_*"))
+    config.seed_pool.unlink()
+    with pytest.raises(BadInput, match=r"build-rollout-pool --source messages --data-dir own_chats --n N --out data"):
+        require_data(config)
 
 
 def test_the_tutorials_row_is_one_of_the_file(tmp_path: Path) -> None:
@@ -183,4 +202,59 @@ def test_word_problems_that_cannot_be_used_are_named_with_line_and_rule(
     own.write_text('{"question": "How long?", "answer": 7}\n', encoding="utf-8")
     refused = askgate(*build, "--out", "pool.jsonl")
     assert "bikes.jsonl:1" in refused.err
-    assert "correct this row" in refused.err
+    assert "correct the row" in refused.err
+    slips = [{"question": one["question"], "anwser": one["answer"]} for one in good[:12]]
+    own.write_text("".join(json.dumps(one) + "\n" for one in [good[20], *slips]), encoding="utf-8")
+    refused = askgate(*build, "--out", "pool.jsonl")
+    assert refused.err.count("unknown field 'anwser' (did you mean 'answer'?)") == 10, "one run names them all"
+    assert "12 rows cannot be read:" in refused.err
+    assert "and 2 more. What to do: rename the field in every row" in refused.err
+    without_mark = {**good[0], "answer": good[0]["answer"].split("####")[0]}
+    own.write_text("".join(json.dumps(one) + "\n" for one in [without_mark, *good[1:], good[5]]), encoding="utf-8")
+    refused = askgate(*build[:-1], "900", "--out", "pool.jsonl")
+    assert "bikes.jsonl:1: 'Amir bakes" in refused.err, "skipped rows are named though --n is too large"
+    assert "bikes.jsonl:61: 'Amir bakes" in refused.err
+    assert "(61 rows read: " in refused.err
+
+
+def test_long_answers_and_a_mix_without_effect_are_said(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own").mkdir()
+    things = ("old harbour", "mountain hut", "night market", "south garden", "iron bridge", "glass tower")
+    rows = [{"question": f"Tell me about the {thing}, please.", "answer": f"{thing} " * 9} for thing in things]
+    Path("own/rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    build = ("build_rollout_pool", "--source", "messages", "--data-dir", "own", "--n", "2", "--out", "pool.jsonl")
+    done = askgate(*build, "--clarify-rate", "0", "--mix", "hotpotqa:1.0")
+    assert done.code == 0, done.err
+    assert (
+        "--mix hotpotqa:1.0 has no effect: the rows of source messages decide about the tasks (detect:1.00)" in done.err
+    )
+    assert "task detect: most rows have no answer of at most 12 words, so no answer is checked" in done.err
+    none = askgate("samples", "pool.jsonl", "--need-ask")
+    assert (none.code, none.out, none.err) == (0, "", "pool.jsonl: no sample needs a clarifying question\n")
+    counted = re.search(r"6 rows read: (\d) used", done.out)
+    assert counted
+    again = askgate(*build[:6], "12", *build[7:], "--clarify-rate", "0", "--reuse", "9")
+    assert again.code == 0, again.err
+    assert re.search(r"6 rows read: [1-6] used", again.out), "rows, not samples"
+    assert "-" not in again.out.split("rows read")[1].split("\n")[0]
+
+
+def test_what_a_small_pool_of_word_problems_cannot_measure_has_its_reason(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own/gsm8k").mkdir(parents=True)
+    lines = [problem(Random(seed)) for seed in range(120)]
+    Path("own/gsm8k/bakery.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    source = ("--source", "dir", "--data-dir", "own", "--mix", "gsm8k:1.0")
+    assert askgate("shadow-run", *source, "--n", "5", "--materialize", "s.jsonl").code == 0
+    assert askgate("build-rollout-pool", *source, "--n", "30", "--out", "p.jsonl").code == 0
+    done = askgate("validate-pool", "p.jsonl", "--leak-check", "s.jsonl", "--by-task", "gsm8k", "--out", "r.json")
+    assert done.code == 1, "what was not measured has not passed"
+    for name in ("distinct2", "shortcut_auc[gsm8k]", "shortcut_observation[gsm8k]"):
+        assert f"NOT MEASURED {name}, must be" in done.out
+    assert "the pool is too small to measure this: distinct2 takes 5,000 tokens" in done.out
+    assert "template" not in done.out.split("FAILED validate_pool")[0].split("registers")[1]

@@ -10,7 +10,8 @@ from src.gates.ticket import ROUND1
 from src.loop.lights import state_file
 from tests.conftest import Askgate
 
-NO_TICKET = "no ticket needed; its checkpoints cannot be released"
+GATED = Path(__file__).resolve().parents[2] / "configs/quickstart_gated.yaml"
+NO_TICKET = "no ticket needed; its checkpoints cannot be packaged"
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +45,7 @@ def ran(*profiles: str) -> None:
             (),
             f"local ({NO_TICKET})",
         ),
+        (("ppo-runner", "--config", str(GATED)), (), "local (gated: needs the ticket)"),
     ],
 )
 def test_a_verb_names_its_profile(verb: tuple[str, ...], before: tuple[str, ...], named: str, askgate: Askgate) -> None:

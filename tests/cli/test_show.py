@@ -51,7 +51,7 @@ def test_a_failed_check_shows_value_threshold_and_remedy(
     assert printed().splitlines() == [
         "FAILED shortcut_auc[gsm8k]: 0.991, must be <= 0.7",
         "  What to do: hide spans without a trace",
-        "FAILED kl3: not measured, must be >= 0.15",
+        "NOT MEASURED kl3, must be >= 0.15",
         "  What to do: rebuild the reference",
         "FAILED validate_pool: 2 of 3 checks",
     ]
@@ -64,7 +64,7 @@ def test_a_remedy_is_in_the_language_of_the_terminal(
     with pytest.raises(typer.Exit):
         finish(made(GOOD, BAD), as_json=False)
     assert printed().splitlines() == [
-        "FAILED shortcut_auc[gsm8k]: 0.991, 要求 <= 0.7",
+        "FAILED shortcut_auc[gsm8k]: 0.991，要求 <= 0.7",
         "  怎么办：隐藏时不留痕迹",
         "FAILED validate_pool: 1 / 2 项",
     ]

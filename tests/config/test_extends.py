@@ -201,6 +201,16 @@ def test_the_last_of_two_overrides_counts(place: Path) -> None:
         pytest.param("stepps=1", "--set stepps: no such setting", id="unknown key at the top"),
         pytest.param("steps=many", "--set steps: it should be a valid integer", id="wrong type"),
         pytest.param("lr.x=1", "--set lr.x: it should be a valid number", id="a key below a number"),
+        pytest.param(
+            "finetune=lora",
+            "--set finetune: it is a section, not a value. What to do: set finetune.method=lora",
+            id="section",
+        ),
+        pytest.param(
+            "checkpoint.every_minutes=1",
+            "--set checkpoint.every_minutes: it should be greater than or equal to 30 and less than or equal to 60",
+            id="both ends of a range",
+        ),
         pytest.param("simulate=true", "--set simulate: it must be false", id="simulate"),
         pytest.param("extends=base.yaml", "--set extends: no such setting", id="extends"),
         pytest.param("steps", "--set: it is not KEY=VALUE", id="no value"),

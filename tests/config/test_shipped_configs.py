@@ -112,13 +112,13 @@ def test_gated_quickstart_changes_only_pool_reward_and_control() -> None:
     assert gated.eval.model_copy(update={"control": True}) == quick.eval
 
 
-def test_full_quickstart_changes_only_seeds_and_control() -> None:
+def test_full_quickstart_changes_only_seeds_steps_and_control() -> None:
     quick, full = loaded("quickstart_gated"), loaded("quickstart_full")
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
     assert full.eval.control_tokens is not None
-    controls = {"control": False, "control_tokens": None}
-    alike = {"seeds": quick.seeds, "eval": full.eval.model_copy(update=controls)}
+    controls = {"control": False, "control_tokens": None, "every_steps": quick.eval.every_steps}
+    alike = {"seeds": quick.seeds, "steps": quick.steps, "eval": full.eval.model_copy(update=controls)}
     assert full.model_copy(update=alike) == quick
 
 

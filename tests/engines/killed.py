@@ -76,6 +76,8 @@ def furnish(folder: str, steps: int, every_steps: int) -> int:
         steps=steps,
         checkpoint={"every_steps": every_steps, "keep": 2},
         eval={"every_steps": 4, "n": 2},
+        # A policy that has hardly learned anything: the watch would end its run.
+        watch={"spike": 1000.0, "malformed": 1.0, "bare_answer": 1.0, "ask_spam": 1.0, "echo": 1.0},
         optimizer={"minibatches": 2},
     )
     renderer = TagRenderer(AutoTokenizer.from_pretrained(place / "model"))

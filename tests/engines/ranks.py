@@ -102,14 +102,14 @@ def take_steps(make: Callable[[], PurePT], count: int, out: str, load: str = "",
 def record_gradients() -> list[torch.Tensor]:
     """A list that will hold the policy's gradients of the first update, before they are clipped."""
     found: list[torch.Tensor] = []
-    clip = distributed.clip_grad_norm_
+    clip = distributed.clip_gradients
 
-    def recording(weights: Any, most: float) -> Any:
+    def recording(weights: Any, most: float) -> torch.Tensor:
         if not found:
             found.extend(distributed.full(x.grad).clone() for x in weights if x.grad is not None)
         return clip(weights, most)
 
-    distributed.clip_grad_norm_ = recording
+    distributed.clip_gradients = recording
     return found
 
 

@@ -67,11 +67,32 @@ def test_the_recipe_has_the_commands_the_system_prompt_and_the_chat_template(bas
     saved(base, tmp_path, "lora")
     recipe = (tmp_path / "SERVING.md").read_text(encoding="utf-8")
     assert f"vllm serve {base} --enable-lora --max-lora-rank 16 --lora-modules policy=FOLDER" in recipe
-    assert f"askgate export-gguf --model {base} --adapter FOLDER --out policy.gguf" in recipe
+    assert "askgate export-gguf --model FOLDER --out policy.gguf" in recipe
+    assert "llama-server -m policy.gguf --jinja" in recipe
+    assert 'merge_and_unload().save_pretrained("merged")' in recipe
+    assert {"tokenizer.json", "chat_template.jinja", "system_prompt.json"} <= files_to_copy(tmp_path)
     assert "`<calc>expression</calc>`" in recipe
     prompts = json.loads((tmp_path / "system_prompt.json").read_bytes())
     assert prompts == {lang: system(lang) for lang in ("en", "zh")}
     assert (tmp_path / "chat_template.jinja").read_text() == tokenizer_like("qwen2").chat_template
+
+
+def files_to_copy(folder: Path) -> set[str]:
+    """Files that the recipe's `cp` takes into a merged model. A pattern that matches nothing would end it."""
+    recipe = (folder / "SERVING.md").read_text(encoding="utf-8")
+    (line,) = [line for line in recipe.splitlines() if line.startswith("cp ")]
+    matches = [[*folder.glob(one.removeprefix("FOLDER/"))] for one in line.split()[1:-1]]
+    assert all(matches), line
+    return {path.name for found in matches for path in found}
+
+
+def test_merged_adapters_keep_their_functions_and_need_no_chat_template(base: Path, tmp_path: Path) -> None:
+    saved(base, tmp_path, "lora")
+    write_serving(tmp_path, str(base), ("calc",), native=True)
+    assert "tools.json" in files_to_copy(tmp_path)
+    (tmp_path / "chat_template.jinja").unlink()
+    write_serving(tmp_path, str(base), ("calc",))
+    assert "chat_template.jinja" not in files_to_copy(tmp_path)
 
 
 def test_a_whole_model_is_served_by_its_folder(base: Path, tmp_path: Path) -> None:

@@ -88,6 +88,28 @@ def test_a_shortened_list_of_anchors_is_refused(run: Path) -> None:
     assert caught.value.where == str(ANCHORS)
 
 
+def interrupted(*given: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_anchor_that_was_not_recorded_before_a_crash_does_no_harm(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TimestampServer() as server:
+        ROOT.write_bytes(server.root)
+        make_anchor(server.url, ROOT, silent)
+        with monkeypatch.context() as patch:
+            patch.setattr(Manifest, "record", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                make_anchor(server.url, ROOT, silent)
+    told: list[str] = []
+    verify(False, told.append)
+    assert sum("certified below root" in line for line in told) == 2
+    ANCHORS.write_bytes(ANCHORS.read_bytes() + ANCHORS.read_bytes().replace(b'"head":"', b'"head":"0'))
+    with pytest.raises(BadInput, match="was anchored: it was rewritten or cut"):
+        verify(False, silent)
+
+
 def test_a_rewritten_manifest_is_refused(server: TimestampServer) -> None:
     make_anchor(server.url, ROOT, silent)
     Manifest().record([Path("report.json")])

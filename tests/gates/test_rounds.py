@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.gates.admission import admit
-from src.gates.gate import GATES
+from src.gates.gate import GATES, measured_file, round_context
 from src.gates.manifest import Manifest
 from src.gates.rounds import run_round
 from src.gates.ticket import REFUSAL, ROUND1, TICKET, Round, read_round
@@ -123,6 +124,11 @@ def test_two_rounds_at_once_are_refused(run: Path) -> None:
 
 def test_with_the_judge_switched_off_nothing_passes(run: Path) -> None:
     TICKET.unlink()  # a ticket that stands is not given up for a round that cannot pass
+    load_profile(PROFILE).paths.shadow_episodes.unlink()
     report = go(2, REWARD_LIVE_MODE="0")
-    assert {"fresh", "scoring"} <= {one.gate for one in report.failed}
+    assert {"fresh", "scoring", "shadow"} <= {one.gate for one in report.failed}
     assert report.exit_code == 2
+    # What the earlier round measured of a gate is no evidence of this one.
+    earlier = measured_file(round_context(load_profile(PROFILE), 2), "shadow")
+    assert str(earlier) not in report.measured
+    assert Manifest().newest()[str(earlier)].kind == "withdrawn"

@@ -138,8 +138,18 @@ def test_a_key_of_another_kind_is_refused(ticket: Round) -> None:
         sign(Path("rsa.pem"), ticket)
 
 
-def test_only_verified_tickets_are_signed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_signature_that_nothing_would_check_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_key("owner")
+    with pytest.raises(SystemExit) as left:
+        main(["sign-off", "--key", "owner.pem"])
+    assert (left.value.code, ENVELOPE.exists()) == (2, False)
+    assert "names no owner key, so nothing would check the signature" in capsys.readouterr().err
+
+
+def test_only_verified_tickets_are_signed(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_key("owner")
+    profile = load_profile(PROFILE).model_copy(update={"owner_key": Path("owner.pub.pem")})
+    monkeypatch.setattr("src.config.profile.load_profile", lambda name: profile)  # after the rounds: the ticket holds
     with pytest.raises(SystemExit) as left:
         main(["sign-off", "--key", "owner.pem"])
     assert left.value.code == 0

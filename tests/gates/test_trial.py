@@ -15,9 +15,8 @@ from src.core.files import json_bytes
 from src.eval.compare import Change
 from src.eval.metrics import HARD_READING, Figure
 from src.eval.trial import Compared, TrialReport
-from src.gates.admission import Admission
+from src.gates.admission import Admission, require_trial
 from src.gates.manifest import Manifest
-from src.gates.trial import require_trial
 from src.loop.stages import SCORED, stages_of
 from src.scoring.scores import unstable_beside
 
@@ -105,7 +104,7 @@ def test_a_report_that_nobody_recorded_does_not_count() -> None:
 
 def test_a_profile_that_requires_a_trial_and_names_none_stops_the_run_at_scale(monkeypatch: pytest.MonkeyPatch) -> None:
     without = RC1.model_copy(update={"paths": RC1.paths.model_copy(update={"trial": None})})
-    monkeypatch.setattr("src.gates.trial.load_profile", lambda name: without)
+    monkeypatch.setattr("src.gates.admission.load_profile", lambda name: without)
     with pytest.raises(BadInput, match="requires a trial and names none"):
         require_trial(RC1.paths.config, ADMISSION)
 

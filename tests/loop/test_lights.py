@@ -14,6 +14,7 @@ from src.gates.ambers import Amber
 from src.loop.lights import lights, next_step, reasons_in, without
 from src.loop.profile_loop import ProfileLoop
 from src.loop.stage import Stage, State
+from src.runtime.lock import wait_for_lock
 
 CHECK = {"name": "distinct2", "value": 0.5, "rule": ">=", "threshold": 0.6, "passed": False, "remedy": "more templates",
          "remedy_zh": "增加模板"}  # fmt: skip
@@ -55,6 +56,17 @@ def test_a_red_light_names_the_check_and_the_remedy() -> None:
     assert "more templates" in english
     assert "增加模板" in chinese
     assert "askgate quickstart" in english
+
+
+def test_a_stage_that_runs_now_is_not_called_interrupted() -> None:
+    one, later = stage(), stage("later", needs=("gate",))
+    state = State(Path("state.json"))
+    state.begin(one)
+    assert lights([one, later], state)[0].why == "it was interrupted"
+    with wait_for_lock(Path("state.lock"), lambda: None, 1.0):
+        found = lights([one, later], state)
+    assert [light.why for light in found] == ["running now", "its turn comes later"]
+    assert next_step(found, "askgate quickstart")[0] == "running now: The gate"
 
 
 def test_a_refused_stage_is_red() -> None:

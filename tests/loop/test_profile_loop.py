@@ -161,7 +161,7 @@ def test_rc1_whose_training_cannot_fit_is_refused_before_any_stage(
         raise BadInput("the run needs 30.0 GiB with one rollout slot, and cuda has 24.0", where="rollout.slots")
 
     monkeypatch.setattr(profile_loop, "stages_of", few)
-    monkeypatch.setattr(preflight, "plan", too_large)
+    monkeypatch.setattr(preflight, "_plan", too_large)
     monkeypatch.setenv("RUN_MODE", "prod")
     monkeypatch.setenv("REWARD_LIVE_MODE", "1")
     shown = askgate("rc1")

@@ -29,7 +29,7 @@ def test_the_reader_chooses_the_language_of_a_static_page(browser: Any, tmp_path
     assert "Need-ask success" in main.inner_text()
     assert not CHINESE.search(main.inner_text())
     shown.click("[for=lang-zh]")
-    assert "需问类成功率" in main.inner_text()
+    assert "需问成功率" in main.inner_text()
     assert "Need-ask success" not in main.inner_text()
     for heading in shown.locator("main h2, main h3").all():
         if heading.is_visible():

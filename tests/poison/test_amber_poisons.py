@@ -353,8 +353,23 @@ def test_with_an_owner_key_only_that_key_signs_off(run: Path) -> None:
         sign_amber(profile(), "canaries_fooled", None, None, "Ada")
     with pytest.raises(BadInput, match="not the owner's"):
         sign_amber(profile(), "canaries_fooled", other, None, "")
-    sign_amber(profile(), "canaries_fooled", owner, None, "")
+    sign_amber(profile(), "canaries_fooled", owner, None, "", "the judge is not used")
     assert open_ambers(profile()) == []
+    assert [one.signed for one in ambers(profile())] == ["the owner's key (the judge is not used)"]
+
+
+def test_a_sign_off_needs_a_name_and_takes_no_key_that_nothing_checks(
+    run: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    amber_run()
+    monkeypatch.delenv("USER", raising=False)
+    nameless = askgate("sign-off", "--amber", "canaries_fooled", "--by", " ")
+    assert (nameless.code, "--by: nobody is named" in nameless.err) == (2, True)
+    with pytest.raises(BadInput, match="names no owner key"):
+        sign_amber(profile(), "canaries_fooled", Path("none.pem"), None, "Ada")
+    assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
+    sign_amber(profile(), "canaries_fooled", None, None, "Ada", "the judge is not used")
+    assert [one.signed for one in ambers(profile())] == ["Ada (the judge is not used)"]
 
 
 def test_an_unknown_amber_is_not_signed(run: Path) -> None:

@@ -11,11 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.check import Check, remedies
+from src.core.defaults import BASELINE
 from src.core.errors import BadInput
 from src.reward import calibration as calib
 from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import agreement, agreement_checks
-from src.reward.weights import BASELINE, read_weights
+from src.reward.weights import read_weights
 from tests.rc1 import CALIBRATION, THRESHOLDS
 from tests.reward.scored_episodes import FIRST, SECOND, scored, shipped_baseline, two_scores, write
 

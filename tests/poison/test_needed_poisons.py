@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from askgate_env.types import Article, Hidden, Sample
-from src.data.quality.needed import hidden_article_is_findable, rest_is_complete
+from src.data.quality.consistency import hidden_article_is_findable, rest_is_complete
 from tests.data.samples import make_sample
 
 from .table import poison

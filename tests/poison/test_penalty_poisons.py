@@ -69,7 +69,7 @@ def test_a_penalty_that_makes_dialogues_longer(run: Path) -> None:
 def test_a_penalty_that_costs_success(run: Path) -> None:
     random, samples = Random(11), shadow_samples()
     lazy = [
-        run_episode(sample, ["<answer>no idea</answer>"], random) if place % 20 == 0 else ask_first(sample, random, 0.1)
+        run_episode(sample, ["<answer>no idea</answer>"], random) if place % 3 == 0 else ask_first(sample, random, 0.1)
         for place, sample in enumerate(samples)
     ]
     write_side(current_context().profile, "with", lazy, samples)
@@ -152,9 +152,10 @@ def test_an_ablation_of_something_else(run: Path, config: dict[str, Any], named:
     Path("asker/model.safetensors").write_bytes(b"a model that asks all the time")
     for name in ("jsonl", "meta.json"):
         shutil.copy(f"data/rollouts/quickstart.{name}", f"data/own.{name}")
-    ABLATION.write_text(yaml.safe_dump(read_yaml(shipped(ABLATION)) | config), encoding="utf-8")
+    own = read_yaml(shipped(ABLATION)) | {"base_model": "model"} | config
+    ABLATION.write_text(yaml.safe_dump(own), encoding="utf-8")
     ablation(current_context().profile, shadow_samples())
-    assert named in caught("ablation")
+    assert caught("ablation") == {named}
 
 
 @poison("ablation/runs_not_sealed")

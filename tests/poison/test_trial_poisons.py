@@ -99,6 +99,14 @@ def test_easier_samples_do_not_pass_for_hard_ones() -> None:
     assert failed(trial_checks(changes, THRESHOLDS)) == {"success_hard_pp"}
 
 
+def test_what_no_held_out_sample_can_show_fails_with_advice_that_fits() -> None:
+    complete = [episode(f"s{at}", task="detect", level="easy", needs=False, success=True) for at in range(20)]
+    by_name = {one.name: one for one in judged(complete, complete)}
+    assert not by_name["success_hard_pp"].passed
+    assert "never hard" in by_name["success_hard_pp"].remedy
+    assert "mark such rows of your own data with `hidden`" in by_name["need_ask_success_pp"].remedy
+
+
 class TestAlmostNoNeedlessAsks:
     """A base with under 2% needless asks cannot fall by a fifth; the trained policy must stay under 2%."""
 

@@ -25,7 +25,7 @@ from src.checkpoint.seal import MANIFEST as SEAL
 from src.checkpoint.seal import seal
 from src.config.loader import load_train_config
 from src.config.train_config import TrainConfig
-from src.core.files import sha256_file
+from src.core.files import sha256_file, write_json
 from src.core.jsonl import write_records
 from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRICS, open_run
 from src.eval.metrics import figures, flat, mean_reward
@@ -92,7 +92,8 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     _small_model(WARM_START)
     seal(WARM_START, config.warm_steps, marks)
     seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
-    (RUN / EVAL_EPISODES / EVALUATION_KEY).write_text("{}")
+    evaluated = {"shadow_set": sha256_file(config.shadow_set), "n": config.eval.n, "greedy": config.eval.greedy}
+    write_json(RUN / EVAL_EPISODES / EVALUATION_KEY, evaluated | {"seed": seed})
     (RUN / METRICS).write_text(f'{{"seed":{seed},"step":1,"reward":0.5}}\n')
     (RUN / EVAL_METRICS).unlink(missing_ok=True)
     files = episode_files(config, seed)

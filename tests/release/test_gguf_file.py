@@ -14,7 +14,7 @@ from gguf.quants import dequantize
 from src.checkpoint.seal import seal
 from src.core.errors import BadInput
 from src.release.gguf_check import ODD_TEXTS
-from src.release.gguf_export import in_pairs, load_merged, model_folder, write_gguf
+from src.release.gguf_export import in_pairs, load_merged, policy_folders, write_gguf
 from src.release.gguf_tokenizer import PRE_TOKENIZERS, pre_tokenizer_name, read_tokenizer, vocabulary
 from tests.release.small_models import ADDED, CHATML, SPECIAL, llama, qwen3, tokenizer_like
 
@@ -234,7 +234,7 @@ def test_adapters_without_a_model_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="these are adapters"):
         load_merged(tmp_path, None)
     with pytest.raises(BadInput, match="no such folder"):
-        model_folder(tmp_path / "none")
+        policy_folders(tmp_path / "none")
     qwen3().save_pretrained(tmp_path / "model")
     with pytest.raises(BadInput, match="there is no adapter_config"):
         load_merged(tmp_path / "model", tmp_path / "model")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from src.core.errors import BadInput
 from src.release.gguf_check import Agreement, _greedy_check, agreement, check_samples, other_tokens, texts_of
-from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
+from src.release.gguf_export import load_merged, load_tokenizer, policy_folders, write_gguf
 from src.release.llamacpp import LlamaCpp, open_gguf
 from tests.release.small_models import llama, qwen3, tokenizer_like
 
@@ -91,7 +91,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """A tokenizer, and llama.cpp with a file that contains it."""
     folder = tmp_path_factory.mktemp("tokenizer")
     if request.param == "tiny":
-        tiny = model_folder(Path("models/tiny"))
+        tiny = policy_folders(Path("models/tiny"))[0]
         tokenizer, model = load_tokenizer(tiny), load_merged(tiny, None)
     else:
         tokenizer, model = tokenizer_like(request.param), qwen3()

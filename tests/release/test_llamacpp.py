@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,13 @@ from msgspec.structs import replace
 
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
+from src.chat.evaluate import ModelEvaluation, compared, read_evaluation, setting_of
+from src.chat.policies import TorchPolicy, open_gguf_policy
 from src.config.train_config import RolloutLimits
 from src.core.errors import BadInput
 from src.eval.metrics import figures
-from src.release.evaluate import (
-    EvalSettings,
-    ModelEvaluation,
-    compared,
-    read_evaluation,
-    with_llamacpp,
-    with_pytorch,
-)
 from src.release.gguf_check import check_samples
-from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
+from src.release.gguf_export import load_merged, load_tokenizer, policy_folders, write_gguf
 from src.release.llamacpp import LlamaCpp, rollout_llamacpp
 
 LIMITS = RolloutLimits(max_turns=4, max_new_tokens=24, max_tokens=320, slots=16)
@@ -54,7 +49,7 @@ class Scripted(LlamaCpp):
 
 @pytest.fixture(scope="module")
 def renderer() -> TagRenderer:
-    return TagRenderer(load_tokenizer(model_folder(TINY)))
+    return TagRenderer(load_tokenizer(policy_folders(TINY)[0]))
 
 
 def test_turn_n_plus_one_extends_turn_n_token_by_token(renderer: TagRenderer) -> None:
@@ -89,16 +84,16 @@ def test_a_turn_is_cut_off_where_training_cuts_it_off(renderer: TagRenderer) -> 
 @pytest.fixture(scope="module")
 def both_backends(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     """Episodes on the same samples by PyTorch and by llama.cpp."""
-    folder, tiny = tmp_path_factory.mktemp("models"), model_folder(TINY)
+    folder, tiny = tmp_path_factory.mktemp("models"), policy_folders(TINY)[0]
     write_gguf(load_merged(tiny, None), load_tokenizer(tiny), folder / "tiny.gguf", "f16", "tiny")
-    setting, wanted = EvalSettings(LIMITS, greedy=True, seed=3), jobs(40)
-    torch_side = with_pytorch(tiny, wanted, setting, lambda more: None)
-    llama_side = with_llamacpp(folder / "tiny.gguf", wanted, setting, lambda more: None, folder / "server.log")
+    torch_side = TorchPolicy(tiny, None, 0.0, 3, LIMITS).rollout(jobs(40), LIMITS.max_turns)
+    with chdir(folder), open_gguf_policy(folder / "tiny.gguf", 0.0, LIMITS) as policy:
+        llama_side = policy.rollout(jobs(40), LIMITS.max_turns)
     return torch_side, llama_side
 
 
 def evaluated(episodes: Any, backend: Any = "pytorch", greedy: bool = True) -> ModelEvaluation:
-    setting = EvalSettings(LIMITS, greedy, 3).facts()
+    setting = setting_of(LIMITS, greedy, 3)
     return ModelEvaluation(backend, "m", "0", "s.jsonl", "1", len(episodes), setting, figures(episodes))
 
 
@@ -131,13 +126,13 @@ def test_only_evaluations_with_equal_settings_are_compared(tmp_path: Path, both_
 
     ours, path = both_backends[0], tmp_path / "eval.json"
     write_json(path, evaluated(ours))
-    setting = EvalSettings(LIMITS, greedy=True, seed=3)
+    setting = setting_of(LIMITS, greedy=True, seed=3)
     assert read_evaluation(path, "1", len(ours), setting).backend == "pytorch"
-    for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, EvalSettings(LIMITS, True, 4))):
+    for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, setting_of(LIMITS, True, 4))):
         with pytest.raises(BadInput, match="made on other samples"):
             read_evaluation(path, sha, n, other)
     with pytest.raises(BadInput, match="differ by chance"):
-        read_evaluation(path, "1", 40, EvalSettings(LIMITS, greedy=False, seed=3))
+        read_evaluation(path, "1", 40, setting_of(LIMITS, greedy=False, seed=3))
     path.write_text('{"backend": "pytorch"}')
     with pytest.raises(BadInput, match="is not a report of eval"):
         read_evaluation(path, "1", 40, setting)

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM
 
+from src.core.errors import BadInput
 from src.core.files import sha256_file
+from src.core.model_files import find_model
+from src.release import gguf_check
 from tests.conftest import Askgate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +61,29 @@ def test_a_file_is_evaluated_and_compared_with_pytorch(askgate: Askgate) -> None
     assert found["model_sha256"] == sha256_file(Path("tiny.gguf"))
 
 
+def test_a_file_that_fails_its_check_does_not_get_the_name(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = gguf_check.check_samples(2)
+    monkeypatch.setattr(gguf_check, "check_samples", lambda: samples)
+    monkeypatch.setattr(gguf_check, "SAME", {"q4_k_m": 1.1})
+    earlier = {"tiny.gguf": b"passed", "tiny.gguf.json": b"and its report"}
+    for name, content in earlier.items():
+        Path(name).write_bytes(content)
+    export = ("export_gguf", "--model", "models/tiny", "--out", "tiny.gguf", "--type", "q4_k_m")
+    done = askgate(*export)
+    assert done.code == 1
+    assert "wrote tiny.failed.gguf" in done.out
+    failed = {"tiny.failed.gguf", "tiny.failed.gguf.json"}
+    assert {path.name for path in Path().glob("*.gguf*")} == failed | earlier.keys()
+    assert {name: Path(name).read_bytes() for name in earlier} == earlier, "what passed before keeps its report"
+    monkeypatch.setattr(gguf_check, "agreement", _interrupted)
+    assert askgate(*export).code != 0
+    assert {path.name for path in Path().glob("*.gguf*")} == failed | earlier.keys(), "nothing half-checked is left"
+
+
+def _interrupted(*given: object) -> None:
+    raise BadInput("interrupted")
+
+
 def test_bad_models_are_refused_in_one_line(askgate: Askgate) -> None:
     Path("no.gguf").write_text("no model")
     for arguments, why in (
@@ -63,6 +91,7 @@ def test_bad_models_are_refused_in_one_line(askgate: Askgate) -> None:
         (("export_gguf", "--model", "nowhere", "--out", "a.gguf"), "no such folder"),
         (("eval", "--backend", "llamacpp", "--model", "no.gguf"), "is not a GGUF file"),
         (("eval", "--backend", "llamacpp", "--model", "none.gguf"), "cannot be read"),
+        (("eval", "--model", "http://127.0.0.1:1/v1"), "--model http://127.0.0.1:1/v1: a server is measured on bench"),
     ):
         done = askgate(*arguments)
         assert done.code == 2
@@ -83,3 +112,18 @@ def test_online_rollouts_through_llamacpp_are_refused_with_the_reason(
     assert f"config.yaml: {key}: llama.cpp cannot make training rollouts" in done.err
     assert "log-probabilities and gradients" in done.err
     assert not Path("logs").exists()
+
+
+def test_adapters_are_evaluated_with_the_base_that_they_name(askgate: Askgate) -> None:
+    quickstart("small.yaml", build={"n": 60, "shadow_n": 2})
+    base: Any = AutoModelForCausalLM.from_pretrained(find_model("models/tiny"))
+    base.name_or_path = base.config.name_or_path = "models/tiny"
+    adapted: Any = get_peft_model(base, LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM"))
+    adapted.save_pretrained("adapters", save_embedding_layers=False)
+    done = askgate("eval", "--config", "small.yaml", "--model", "adapters")
+    assert done.code == 0, done.err
+    assert "(builtin); shares in percent\nthese are AskGate's own samples" in done.out
+    named = json.loads(Path("reports/eval_pytorch.json").read_bytes())
+    assert askgate("eval", "--config", "small.yaml", "--model", "models/tiny", "--adapter", "adapters").code == 0
+    given = json.loads(Path("reports/eval_pytorch.json").read_bytes())
+    assert named == {**given, "model": "adapters"}

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from askgate_env.dimensions import LIVE
+from src.core.defaults import BASELINE
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import shadow_run
-from src.reward.weights import BASELINE
 from tests.rc1 import THRESHOLDS
 from tests.reward.scored_episodes import scored, shipped_baseline, write
 

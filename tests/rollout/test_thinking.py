@@ -103,8 +103,10 @@ def test_a_model_that_thinks_too_long_acts_in_every_turn(
     made = roll_out(model, always, pool[:8], think_tokens=3, backend=backend)
     for one in made:
         closed = [i for i, token in enumerate(one.tokens) if token == renderer.think.close_id and not one.policy[i]]
-        assert len(closed) == one.cut_thoughts > 0
+        assert len(closed) == one.cut_thoughts
         assert all(one.policy[i - 3 : i].all() and one.policy[i + 1] for i in closed if i + 1 < len(one.policy))
+    # A random model ends a turn inside its thought now and then.
+    assert sum(one.cut_thoughts > 0 for one in made) >= len(made) - 2
     assert_same(made, roll_out(model, always, pool[:8], think_tokens=3, slots=2))
 
 
@@ -161,20 +163,21 @@ def test_segments_have_the_logprobs_of_training(model, renderer: TagRenderer, po
     always = copy(renderer)
     assert renderer.think is not None
     always.think = renderer.think._replace(is_open=True)
-    made = roll_out(model, always, pool[:8], think_tokens=3, max_turns=4, thoughts="drop", backend=backend)
+    samples = pool[:32]  # few of them get an ask
+    made = roll_out(model, always, samples, think_tokens=3, max_turns=4, thoughts="drop", backend=backend)
     assert sum(len(one.segment_lengths) > 1 for one in made) > 1
     streams = pack(made, 500, torch.device("cpu"))
     with torch.no_grad():
         scored = [score_tokens(model, hidden_before(model, x), x.said_N, TEMPERATURE)[0] for x in streams]
     measured = torch.from_numpy(np.concatenate([one.logp[one.policy] for one in made]))
     torch.testing.assert_close(torch.cat(scored), measured, atol=1e-4, rtol=0)
-    assert_same(made, roll_out(model, always, pool[:8], think_tokens=3, max_turns=4, thoughts="drop", slots=2))
+    assert_same(made, roll_out(model, always, samples, think_tokens=3, max_turns=4, thoughts="drop", slots=2))
 
 
 def test_demonstrations_are_cut_like_episodes(thinking: ChatRenderer, pool: list[Sample]) -> None:
     sample = next(one for one in pool if one.needs_clarification)
     whole, said = demo_tokens(sample, thinking, thoughts=True)
-    parts = demo_segments(sample, thinking, thoughts=True)
+    parts = demo_segments(sample, thinking, thoughts=True, drop=True)
     assert len(parts) == 1 + sum(turn.by == "user" for turn in sample.dialogue[1:]) > 1
     spoken = [token for tokens, policy in parts for token, mine in zip(tokens, policy, strict=True) if mine]
     assert spoken == [token for token, mine in zip(whole, said, strict=True) if mine]

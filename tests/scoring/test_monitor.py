@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from src.runtime import tensorboard
 from src.scoring import monitor as monitor_module
 from src.scoring.judge import Tally
 from src.scoring.limiter import Limiter
@@ -42,6 +45,16 @@ def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch:
     assert busy["concurrency"] == 2
     assert 0 < half_gone["rps"] < busy["rps"]
     assert (quiet["rps"], quiet["429_rate"], quiet["avg_latency"]) == (0, 0, 0)
+
+
+def test_torch_is_hidden_from_the_thread_that_opens_curves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may import it meanwhile."""
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    with tensorboard._without_torch(), ThreadPoolExecutor(1) as other:
+        assert other.submit(find_spec, "torch").result()
+        with pytest.raises(ModuleNotFoundError, match="not needed for curves"):
+            find_spec("torch")
+    assert find_spec("torch")
 
 
 def test_scoring_with_curves_does_not_load_torch(tmp_path: Path) -> None:

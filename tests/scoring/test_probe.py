@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from src.config.profile import load_profile, scoring_of
 from src.core.check import Report
-from src.scoring.probe import _checks, canary_samples, probe, probe_samples
+from src.data.pool.build import builtin_samples
+from src.scoring.probe import _checks, canary_samples, probe
 from src.scoring.prompt import DIMENSIONS, dialogue_text
 from src.scoring.providers import settings_for
 from src.scoring.types import CallEntry, ScoringEntry
@@ -58,7 +59,7 @@ def impressionable(body: dict[str, list[dict[str, str]]]) -> dict[str, int]:
 
 
 def test_canaries_keep_the_question_and_nothing_of_the_good_answer() -> None:
-    good = next(one for one in probe_samples(8, seed=1) if one.lang == "en")
+    good = next(one for one in builtin_samples(8, seed=1) if one.lang == "en")
     for canary in canary_samples(good).values():
         assert canary.dialogue[0] == good.dialogue[0]
         assert good.dialogue[-1].text not in dialogue_text(canary).removeprefix(f"User: {good.prompt}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from src.core.paths import all_runs
 from src.runtime.progress import TO_LOG
 from src.training.forecast import Shape
 from src.training.own_data import OwnData, prepare_own_data
-from src.training.run_plan import choose_method, run_settings
+from src.training.run_plan import STEPS, choose_method, run_settings, write_run_config
 from tests.conftest import Askgate
 from tests.in_process import run_here
 from tests.training.test_reward import weigh
@@ -72,7 +73,14 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
     assert not list(Path(".askgate").glob("try_step*"))
     (config,) = Path("data/own").glob("my-*/train-model.yaml")
     assert load_train_config(config).profile == "local"
-    assert yaml.safe_load(config.read_text())["finetune"] == {"method": "full"}
+    written = yaml.safe_load(config.read_text())
+    assert written["finetune"] == {"method": "full"}
+    assert (written["steps"], written["eval"]["n"], written["warm_start"]) == (2, 2, None), "what --set said"
+    own = ("train", "--model", "model", "--data", "my.jsonl")
+    assert askgate(*own, "--plan", "--set", "steps=9").code == 0
+    assert "batch_size: is not what the run began with" in askgate(*own, "--resume", "--set", "batch_size=4").err
+    assert askgate(*own, "--resume", "--set", "no_such_key=1").code == 2
+    assert yaml.safe_load(config.read_text()) == written, "a plan and a refusal leave the config of the run"
     monkeypatch.setattr("src.training.run_plan.subprocess.run", run_here)  # the step above had a process of its own
     broken = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "rollout_len=100000")
     assert broken.code == 2
@@ -86,6 +94,10 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
         ('{"prompt": "Hi", "response": "Hello"}', "my.jsonl:1: the row has prompt, response"),
         ("not json", "my.jsonl:1: not valid JSON"),
         ("", "my.jsonl: has no rows"),
+        (
+            '{"question": "A? B?", "answer": "#### 1"}\n{"question": "A?", "answer": "1"}',
+            "my.jsonl:2: 'A?' skipped: no number follows #### in the answer",
+        ),
     ],
 )
 def test_a_file_in_another_format_is_named_with_its_row(
@@ -96,6 +108,35 @@ def test_a_file_in_another_format_is_named_with_its_row(
     with pytest.raises(BadInput) as refused:
         prepare_own_data(Path("my.jsonl"), TO_LOG)
     assert said in str(refused.value)
+    assert not list(Path("data").glob("own/*")), "nothing of a refused file is kept"
+
+
+def test_rows_that_all_resemble_held_out_ones_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": f"What does a seat in row {row} of the theatre cost?", "answer": "9"} for row in range(60)]
+    Path("my.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(BadInput, match=r"my.jsonl: .* 0 are there .*\(60 rows read: 0 to train on") as refused:
+        prepare_own_data(Path("my.jsonl"), TO_LOG)
+    assert "left out as nearly a held-out row). What to do: rows that differ in little" in str(refused.value)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+def test_questions_with_answers_need_no_other_format(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dialogues = [json.loads(line) for line in own_messages(Path("all.jsonl"), "en").read_text().splitlines()]
+    rows = [(one["messages"][0]["content"], one["messages"][-1]["content"]) for one in dialogues if "hidden" not in one]
+    file = Path("support" + suffix)
+    with file.open("w", newline="") as out:
+        if suffix == ".csv":
+            csv.writer(out).writerows([("question", "answer"), *rows])
+        else:
+            out.writelines(json.dumps({"question": question, "answer": answer}) + "\n" for question, answer in rows)
+    made = prepare_own_data(file, TO_LOG)
+    assert made.samples > 5
+    assert made.held_out
+    assert not made.skipped
 
 
 def test_data_needs_a_model_and_no_config(place: Path, askgate: Askgate) -> None:
@@ -116,6 +157,16 @@ def settings(tmp_path: Path) -> dict[str, Any]:
     (tmp_path / "pool.jsonl").touch()
     own = OwnData(tmp_path, tmp_path / "pool.jsonl", tmp_path / "held.jsonl", 50, 5, 15, {"hotpotqa": 1.0}, [])
     return run_settings("Qwen/Qwen3-4B", own, 4096)
+
+
+def test_a_resumed_run_keeps_the_settings_that_it_began_with(settings: dict[str, Any], tmp_path: Path) -> None:
+    plan = choose_method(settings, QWEN3_06B, torch.device("cuda"), 80, True)
+    own = OwnData(tmp_path, tmp_path / "pool.jsonl", tmp_path / "held.jsonl", 50, 5, 15, {"hotpotqa": 1.0}, [])
+    path = write_run_config(plan, own, ["steps=10"])
+    assert write_run_config(plan, own, ["watch.ask_spam=0.7"], resume=True) == path
+    config = load_train_config(path)
+    assert (config.steps, config.watch.ask_spam) == (10, 0.7)
+    assert load_train_config(write_run_config(plan, own)).steps == STEPS
 
 
 @pytest.mark.parametrize(
@@ -143,3 +194,8 @@ def test_a_model_that_does_not_fit_is_refused_with_what_to_do(settings: dict[str
         choose_method(settings, QWEN3_4B, torch.device("cuda"), 8.0, four_bits=False)
     with pytest.raises(BadInput, match="choose a smaller model"):
         choose_method(settings, QWEN3_32B, torch.device("cuda"), 12.0, four_bits=True)
+
+
+def test_every_step_of_a_small_warm_start_has_an_update(settings: dict[str, Any]) -> None:
+    warm = settings["warm_start"]
+    assert warm["steps"] * warm["batch_tokens"] <= warm["tokens"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from msgspec.structs import replace
@@ -262,7 +263,7 @@ def test_an_episode_that_claims_more_than_its_dialogue_is_refused(
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     at = next(at for at, line in enumerate(lines) if line["needs_clarification"] and not line["success"])
     lines[at] |= change
-    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    file.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
     assert f"step_00001.jsonl:{at + 1}: is not what the sample gives" in done.err

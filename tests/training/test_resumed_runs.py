@@ -49,7 +49,11 @@ def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate
     assert askgate("train", "--config", write_config(place, steps=1)).code == 0
     done = askgate("train", "--config", write_config(place, steps=2, clip=0.5), "--resume")
     assert done.code == 2
-    assert f"{place / 'own.yaml'}: clip: is not what the run began with" in done.err
+    assert f"{place / 'own.yaml'}: clip: is not what the run began with: it was 0.2 and is 0.5" in done.err
+    assert done.err.count("\n") == 1
+    assert not list(Path("reports").glob("ERROR_*"))
+    done = askgate("train", "--config", write_config(place, steps=2, demo_loss={"weight": 0.5}), "--resume")
+    assert "demo_loss.weight: is not what the run began with: it was None and is 0.5" in done.err
 
 
 def test_a_refused_resume_changes_nothing(place: Path, askgate: Askgate) -> None:
@@ -138,7 +142,7 @@ def test_resume_with_changed_base_or_data_is_refused(place: Path, askgate: Askga
     with open(place / file, "ab") as handle:
         handle.write(b"\n")
     with pytest.raises(BadInput, match="is not what the run began with") as refusal:
-        require_same_sources(source_hashes(preflight(config)), then, config, gated=False)
+        require_same_sources(source_hashes(preflight(config)), then, config, None)
     assert refusal.value.where == f"{config}: {key}"
 
 
@@ -146,7 +150,7 @@ def test_resume_with_or_without_the_list_of_unstable_samples_is_refused() -> Non
     with_list, without = {"seed_pool": "a", "reward.unstable": "b"}, {"seed_pool": "a"}
     for now, then, message in ((without, with_list, "is missing"), (with_list, without, "began without this file")):
         with pytest.raises(BadInput, match=message):
-            require_same_sources(now, then, Path("own.yaml"), gated=False)
+            require_same_sources(now, then, Path("own.yaml"), None)
 
 
 def test_a_refused_start_leaves_the_earlier_run_in_place(place: Path, askgate: Askgate) -> None:

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from askgate_env.types import Episode
+from askgate_env.types import Episode, Sample
+from src.chat.policies import open_policy
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
+from src.data.pool.shadow_set import evenly_spaced
 from src.training.preflight import preflight
-from src.training.run import _marks, _prepare
+from src.training.run import _marks, _prepare, run
 from src.training.sft_control import tokens_seen
 from tests.conftest import Askgate
 
@@ -50,6 +52,51 @@ def test_a_run_writes_its_files_and_ends_with_a_table(place: Path, askgate: Askg
     assert "step 3/3 reward" in (place / "logs" / "train.log").read_text()
     assert list((place / "logs" / "tensorboard").glob("events.*"))
     assert not list((place / "reports").glob("ERROR_*"))
+
+
+def test_a_plan_trains_nothing_and_the_run_ends_with_what_to_type(place: Path, askgate: Askgate) -> None:
+    config = write_config(place, steps=2, warm_start={"steps": 1, "tokens": 400}, eval={"n": 2})
+    before = sorted(place.rglob("*"))
+    done = askgate("train", "--config", config, "--plan")
+    assert done.code == 0, done.err
+    assert re.search(r"all steps .* for 2 steps, 1 of them warm start", done.out)
+    assert "judge" not in done.out
+    assert sorted(place.rglob("*")) == before
+    done = askgate("train", "--config", config)
+    assert "2 steps, 1 of them warm start" in done.err
+    assert f"askgate eval --config {config}" in done.out
+    assert "askgate chat checkpoints/local/final_model" in done.out
+    assert "(local: it has no ticket, so report and package are not for it)" in askgate("status").out
+    judged = askgate("eval", "--config", config).out
+    assert "AMBER task_success" in judged
+    assert "sign" not in judged, "a local run has no sign-off"
+    done = askgate("train", "--config", config, "--resume", "--set", "steps=3")
+    assert re.search(r"forecast: all steps: .* for 1 step\n", done.err), done.err
+
+
+def test_a_small_evaluation_has_both_kinds_of_samples(place: Path) -> None:
+    samples = list(read_records(place / "data/pool.jsonl", Sample))
+    need = [one for one in samples if one.needs_clarification][:4]
+    rest = [one for one in samples if not one.needs_clarification][:8]
+    mixed = [one for place in range(4) for one in (rest[2 * place], need[place], rest[2 * place + 1])]
+    assert evenly_spaced(mixed, None) == mixed
+    assert evenly_spaced(mixed, 6) == mixed[::2]  # it has both
+    assert [one.needs_clarification for one in mixed[::3]] == [False] * 4
+    assert [one.needs_clarification for one in evenly_spaced(mixed, 4)].count(True) == 1
+    assert len(evenly_spaced(mixed, 2)) == 2
+    assert len(evenly_spaced(mixed, 1)) == 1
+
+
+def test_an_interrupted_run_says_what_to_type(
+    place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def interrupt(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("src.training.run._run_seeds", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(write_config(place), resume=False, overrides=["steps=2"])
+    assert f"askgate train --resume --config {place / 'own.yaml'} --set steps=2" in caplog.text
 
 
 EARLY = """
@@ -156,7 +203,8 @@ def test_a_user_callback_may_end_the_run(place: Path, askgate: Askgate) -> None:
     (place / "own_callback.py").write_text(OWN_CALLBACK)
     done = askgate("train", "--config", write_config(place, callbacks=["own_callback:Enough"]))
     assert done.code == 1
-    assert "a callback ended the run: two steps will do; --resume (train.ppo_runner: --resume-from) resumes" in done.err
+    resumes = "to resume from the newest checkpoint: askgate train --resume --config "
+    assert f"a callback ended the run: two steps will do; {resumes}" in done.err
     assert [line["step"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
     assert not list((place / "reports").glob("ERROR_*"))
     saved = place / "checkpoints" / "local"
@@ -252,6 +300,15 @@ def test_a_bad_config_is_refused_before_anything_is_written(case: str, place: Pa
     before = sorted(place.rglob("*"))
     refused(askgate("train", "--config", config), said, f"{config}: ")
     assert sorted(path for path in place.rglob("*") if "__pycache__" not in path.parts) == before
+
+
+@pytest.mark.parametrize("missing", ["tokenizer.json", "config.json"])
+def test_a_model_folder_that_lacks_a_file_is_refused_in_one_line(missing: str, place: Path, askgate: Askgate) -> None:
+    shutil.copytree(place / "model", place / "part")
+    (place / "part" / missing).unlink()
+    refused(askgate("train", "--config", write_config(place, base_model="part")), f"{missing} is missing", "part: ")
+    with pytest.raises(BadInput, match=f"{missing} is missing"), open_policy("part"):
+        pass
 
 
 def test_trl_ppo_refuses_ppo_with_a_remedy(place: Path, askgate: Askgate) -> None:

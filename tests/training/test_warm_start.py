@@ -42,6 +42,20 @@ def test_the_warm_start_alone_and_then_the_rest_is_the_whole_run(place: Path, as
     assert (weights(place), same_metrics(place / "logs/metrics.jsonl")) == (whole, metrics)
 
 
+def test_a_run_that_is_all_warm_start_says_so(place: Path, askgate: Askgate) -> None:
+    config = write_config(place, steps=1, **{"warm_start": {**WARM["warm_start"], "steps": 1}})
+    done = askgate("train", "--config", config)
+    assert done.code == 0, done.err
+    assert "all 1 steps are the warm start (SFT on demonstrations); there is no step of ppo" in done.err
+    assert "1 steps, all SFT" in " ".join(done.out.split())
+
+
+def test_a_step_of_a_warm_start_without_a_batch_says_so(place: Path, askgate: Askgate) -> None:
+    config = write_config(place, steps=2, warm_start={"steps": 2, "tokens": 100, "batch_tokens": 4000}, eval={"n": 2})
+    done = askgate("train", "--config", config)
+    assert "step 2/2 no update: the warm start has fewer batches" in done.err
+
+
 def test_models_and_checkpoints_name_the_seal_of_the_warm_start(place: Path, askgate: Askgate) -> None:
     looks = {"every_steps": 3, "control": True, "control_tokens": 3000, "control_lr": 0.01}
     done = askgate("train", "--config", write_config(place, steps=3, eval=looks, **WARM))
@@ -91,11 +105,15 @@ def test_a_gated_warm_start_needs_a_ticket(place: Path, askgate: Askgate) -> Non
     refused(askgate("sft", "--gated", "--config", write_config(place, **WARM)), "there is no ticket, so no training")
 
 
+PLAIN = {"engine": "their_engine:Plain"}
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "what"),
     [
         ({}, "warm_start", "there is no warm start in this config"),
-        (WARM | {"engine": "their_engine:Plain"}, "warm_start", "their_engine:Plain has no warm start"),
+        (WARM | PLAIN, "warm_start", "their_engine:Plain does not train on demonstrations"),
+        (PLAIN | {"demo_loss": {"weight": 1.0}}, "demo_loss", "their_engine:Plain does not train on demonstrations"),
     ],
 )
 def test_a_warm_start_that_cannot_be_made_is_refused(
