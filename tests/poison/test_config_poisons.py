@@ -19,13 +19,15 @@ from src.scoring.prompt import DIMENSIONS
 from src.scoring.providers import settings_for
 from src.scoring.score_pool import ScoringJob, score_dialogues
 from src.scoring.scores import Score, unstable_beside
+from tests.checkouts import ROOT
 from tests.gates.run_folder import current_context, edit_profile, judging
 
 from .forged_run import caught
 from .table import poison, twin
 
 CONFIG, ABLATION = Path("configs/quickstart_gated.yaml"), Path("configs/quickstart_ablation.yaml")
-REWARD = {"weights": "configs/weights.json", "dimensions": 0.3, "alpha": 0.3}
+ALPHA = yaml.safe_load((ROOT / "configs/quickstart.yaml").read_text(encoding="utf-8"))["reward"]["alpha"]
+REWARD = {"weights": "configs/weights.json", "dimensions": 0.3, "alpha": ALPHA}
 
 
 def reconfigure(**changes: Any) -> None:
@@ -50,7 +52,7 @@ def reconfigure(**changes: Any) -> None:
         pytest.param(
             {"seed_pool": "data/rollouts/quickstart.jsonl"}, "seed_pool", id="the pool before it was balanced"
         ),
-        pytest.param({"reward": {"alpha": 0.3}}, "reward.weights", id="a reward without what was calibrated"),
+        pytest.param({"reward": {"alpha": ALPHA}}, "reward.weights", id="a reward without what was calibrated"),
         pytest.param(
             {"reward": REWARD | {"weights": "configs/weights_baseline.json"}},
             "reward.weights",
@@ -114,7 +116,7 @@ def test_a_weaker_penalty_in_run_and_ablation_alike(run: Path) -> None:
 
 def test_an_ablation_has_the_cap_of_every_gated_run(run: Path) -> None:
     """With a larger cap the penalty would do more in the ablation than in the run."""
-    ABLATION.write_text("extends: quickstart.yaml\nreward: {alpha: 0.3, cap: 64}\n", encoding="utf-8")
+    ABLATION.write_text(f"extends: quickstart.yaml\nreward: {{alpha: {ALPHA}, cap: 64}}\n", encoding="utf-8")
     assert profile_plan(current_context().profile).cap == OVERCLAR_CAP
 
 
