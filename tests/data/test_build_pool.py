@@ -80,7 +80,8 @@ def test_tasks_languages_and_clarification_have_their_shares(samples: list[Sampl
 
 
 def test_a_message_has_one_opener(samples: list[Sample]) -> None:
-    """A lead is followed by the question at once; a question that names its subject first has no lead before it."""
+    """A lead is followed by the question at once; a question that names its subject first has no lead before it. An
+    English clue comes before its question, and what was read in vain never comes first."""
     pack = load_pack(Path("templates/pack_v2"))
     users = {one.id: one.user for by_lang in pack.tasks.values() for some in by_lang.values() for one in some}
     found = Counter[str]()
@@ -91,7 +92,11 @@ def test_a_message_has_one_opener(samples: list[Sample]) -> None:
         leads = [text.partition("{{")[0] for text in users[sample.provenance.template_id]]
         lead = next((one for one in leads if one and sample.prompt.startswith(one)), "")
         opens = re.search(r"[.?!] |[。？！].", sample.question) is not None
-        if lead:
+        assert not sample.premise or sample.prompt.index(sample.question) < sample.prompt.index(sample.premise)
+        if sample.lang == "en" and sample.clue:
+            assert not lead
+            assert f"{sample.clue} {sample.question}" in sample.prompt
+        elif lead:
             assert sample.prompt.startswith(lead + sample.question)
             assert not opens
         elif opens:

@@ -61,13 +61,18 @@ def _prompt(item: Item, template: TaskTemplate, rng: Random) -> str:
         clue = render(rng.choice(template.clue), clue=item.clue) if item.clue else ""
         topic = render(rng.choice(template.topic), topic=item.topic) if item.topic else ""
         user = rng.choice(template.user)
-        parts = [topic, item.premise, clue, item.question]
-        # A lead introduces the question: one is enough, and nothing comes between them. A story comes before its
-        # question.
+        # A lead introduces the question: one is enough, and nothing comes between them.
         has_lead = _SENTENCE_END_INSIDE.search(item.question) is not None
-        if has_lead and not begins_with_question(user):
+        clue_first = bool(clue) and item.lang == "en" and item.task != "gsm8k"
+        if (has_lead or clue_first) and not begins_with_question(user):
             user = rng.choice([one for one in template.user if begins_with_question(one)] or [user])
-        if item.task != "gsm8k" and not item.is_natural and (has_lead or not begins_with_question(user)):
+        if item.task == "gsm8k" or item.is_natural:
+            # A story comes before its question.
+            parts = [topic, item.premise, clue, item.question]
+        elif clue_first or (not has_lead and begins_with_question(user)):
+            # What the user has read in vain makes sense after the question only.
+            parts = [topic, clue, item.question, item.premise]
+        else:
             parts = [item.question, topic, item.premise, clue]
         prompt = render(user, question=join_sentences(parts))
         if item.hidden is None or not occurs(item.hidden.span, prompt):

@@ -34,6 +34,8 @@ UNCLEAR: dict[str, Thought] = {
 }  # fmt: skip
 """Kind of what is hidden -> reason for the ask."""
 
+_YEAR = re.compile(r"\d{3,4}")
+
 Ask = Literal["entity", "entity_options", "year", "year_options", "quantity"]
 
 
@@ -46,6 +48,8 @@ class VoiceText(Record, frozen=True):
     options_last: str
     facts: dict[str, str]
     """Fact (`founder`, or `person.tag`) -> how a thought names it."""
+    options_both: str = ""
+    """Before the last of the years that an ask says are listed: `1875 and 1901`."""
 
 
 class Voice:
@@ -67,16 +71,25 @@ class Voice:
         reasons = [] if is_plain else self._fitting(self.text.thoughts[UNCLEAR[hidden.kind]], hidden, seen)
         reason = capitalize(render(rng.choice(reasons), rng, {})) if reasons else ""
         options = [] if occurs(hidden.span, hidden.missing) else _options(hidden, seen)
-        slots = {"missing": hidden.missing, "subject": hidden.subject}
+        # `The Early Ship` where the subject is `work called "The Early Ship"`.
+        name = hidden.subject.rpartition(" called ")[2].removeprefix("the ").strip('"')
+        slots = {"missing": hidden.missing, "subject": hidden.subject, "name": name}
         if len(options) > 1 and kind != "quantity" and (rng.random() < OPTIONS_SHARE or not hidden.subject):
             rng.shuffle(options)
+            if all(map(_YEAR.search, options)):
+                options.sort(key=lambda option: int(_YEAR.findall(option)[-1]))
             kind = "year_options" if kind == "year" else "entity_options"
             slots["options"] = self.text.options_gap.join(options[:-1]) + self.text.options_last + options[-1]
+            slots["years"] = self.text.options_gap.join(options[:-1]) + self.text.options_both + options[-1]
         # An ask that lists options also says what they are options for.
-        names = ("{missing}", "{subject}") if hidden.subject else ("{missing}",)
+        names = ("{missing}", "{subject}", "{name}") if hidden.subject else ("{missing}",)
         forms = [form for form in self.text.asks[kind] if any(name in form for name in names)]
         forms = self._fitting(forms, hidden, seen)
-        return reason, capitalize(render(rng.choice(forms[:PLAIN_ASKS] if is_plain else forms), rng, slots))
+        if is_plain:
+            forms = forms[:PLAIN_ASKS]
+        elif kind == "entity" and hidden.subject and self.lang == "zh":
+            forms = forms[PLAIN_ASKS:]  # `您说的周安是哪一位` alone does not say that there are namesakes
+        return reason, capitalize(render(rng.choice(forms), rng, slots))
 
     def _fitting(self, lines: Sequence[str], hidden: Hidden, seen: Sequence[str]) -> list[str]:
         """Return the lines that speak of a name, an article or two candidates only where there is one, or two."""

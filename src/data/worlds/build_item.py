@@ -329,12 +329,15 @@ def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
             (fill(questions.year_span, year=v.year or ""), *([] if last else [name_of(v.what)])) for v in values
         )
         about = (hop.owner.name, *questions.year_words, *questions.relation_words[hop.relation])
-        fact = fill(questions.year_facts[hop.relation], x=text.mention(hop.owner.kind, hop.owner.name, ""))
+        owner = text.mention(hop.owner.kind, hop.owner.name, "")
+        form = questions.year_owner.get(chain.hops[0].relation)
+        if form and gap.hop == 1 and not chain.known:
+            owner = fill(form, x=owner, y=text.mention(start.kind, start.name, start.tag if chain.tag_shown else ""))
+        fact = fill(questions.year_facts[hop.relation], x=owner)
         which = fill(articles.rng.choice(questions.which_year), fact=fact)
         return Hidden("year", readings[0][0], which, about, readings, subject=fact)
     measure = questions.measure_words.get(start.kind, "")
-    # `which Hidden Mill Cup`, but `which "The Early Ship"`; and `which Salham in Marrin` where the user said as much.
-    subject = text.mention(start.kind, start.name, start.tag if chain.tag_shown else "").removeprefix("the ")
+    subject = text.several(start.kind, start.name, start.tag if chain.tag_shown else "")
     which = fill(articles.rng.choice(questions.which), x=subject, measure=measure)
     namesakes = sorted(articles.namesakes(start), key=lambda entity: entity is not start)
     readings = tuple(_reading(articles, entity) for entity in namesakes)

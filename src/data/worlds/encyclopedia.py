@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
@@ -418,6 +419,8 @@ def _chinese_name(lists: ChineseLists, rng: Random, kind: str) -> str:
         "event": (lists.places, lists.given, lists.event_heads, lists.event_tails),
     }
     name = "".join(map(rng.choice, forms[kind]))
+    if kind != "person" and any(one == other for one, other in pairwise(name)):
+        return _chinese_name(lists, rng, kind)  # not 云云镇
     if kind == "person" and rng.random() < 0.8:
         return name + rng.choice(lists.given)
     return f"《{name}》" if kind == "work" else name

@@ -247,12 +247,13 @@ class _QuestionDrawer:
         forms = self._near_or_far(questions.asks[f"{last.owner.kind}.{last.relation}"])
         when = self.text.year_phrase(last.year)
         phrase = self._noun_phrase(chain)
+        if has_lead:
+            forms = self.text.direct(forms) or forms
         ask = rng.choice(self.text.fitting(forms, "" if chain.known or has_lead else phrase, when) or forms)
         if not has_lead:
             return capitalize(fill(ask, x=phrase, when=when))
         lead = capitalize(fill(rng.choice(questions.leads), x=phrase))
-        stand_ins = questions.stand_ins.get(chain.hops[-2].relation) or questions.stand_ins[last.owner.kind]
-        stand_in = rng.choice(stand_ins)
+        stand_in = rng.choice(self.text.stand_ins(chain.hops[-2].relation, last.owner.kind, phrase, ask))
         return lead + self.text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
 
     def _noun_phrase(self, chain: Chain) -> str:
@@ -265,16 +266,20 @@ class _QuestionDrawer:
         if chain.known:
             owner = chain.hops[-1].owner
             return self.text.mention(owner.kind, owner.name, "")
-        bare = not chain.tag_shown
+        bare = not chain.tag_shown or start.kind == "person"
         nests_first = self.text.questions.nests_at == "start" and len(chain.hops) > 2
         for depth, hop in enumerate(chain.hops[:-1]):
             forms = self._near_or_far(nouns[hop.relation])
-            # A possessive takes a bare name only; deeper phrases must nest in a way that a reader can undo.
+            # A possessive takes a bare name only, or `the poet Ida Moss`; deeper phrases must nest in a way that a
+            # reader can undo.
             usable = [
                 form
                 for form in forms
                 if (self.text.can_nest(form) if depth or nests_first else not form.startswith("{x}'s") or bare)
             ]
+            if chain.tag_shown and start.kind == "town":
+                # `the mayor of Salham in Marrin`, not `the mayor elected in Salham in Marrin`.
+                usable = [form for form in usable if not form.endswith(" in {x}")] or usable
             possessive = [form for form in usable if form.startswith("{x}'s")]
             if possessive and len(chain.hops) > 2:
                 # `the mentor of Ida Moss's tutor` rather than `the mentor of the tutor of Ida Moss`.

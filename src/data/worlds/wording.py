@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from random import Random
 from typing import Literal
@@ -15,6 +16,7 @@ from .texts import Lines, Words, capitalize, fill, load_text, render, with_artic
 
 KNOWN_FOR_RATE = 0.7
 """Share of the articles that say what their subject is known for, where the language has such phrases."""
+_PREPOSITION = re.compile(r"\b(?:of|in|at|for|to|by) \{x\}")
 LONG_DESCRIPTION = 6
 """Most words of a description in the middle of a question."""
 Sentence = tuple[str, tuple[str, ...]]
@@ -95,6 +97,14 @@ class QuestionText(Record, frozen=True):
     answer_forms: dict[str, Lines] = field(default_factory=dict)
     """Relation -> other ways to write a value of it as an answer: with its unit, with a preposition."""
     measure_words: dict[str, str] = field(default_factory=dict)
+    called: dict[str, str] = field(default_factory=dict)
+    """Kind of entity -> what `which` asks for where its name alone does not fit: `which work called "The Mill"`."""
+    called_with_tag: dict[str, str] = field(default_factory=dict)
+    """The same where the user gave the tag too: `which poet called Ida Moss`."""
+    year_owner: dict[str, str] = field(default_factory=dict)
+    """Relation -> how a clarifying question names the owner of a fact that the question only describes by it."""
+    direct: Words = Words()
+    """First words of the questions that may follow a lead; any may where there are none."""
 
 
 class WorldText:
@@ -138,10 +148,18 @@ class WorldText:
             slots[f"{slot}_when"] = self.year_phrase(year) if own_place else ""
         return fill(form, **slots)
 
+    def several(self, kind: str, name: str, tag: str) -> str:
+        """Return what several entities of one name are, after `which` and `more than one`: `Hidden Mill Cup`, but
+        `work called "The Early Ship"`."""
+        form = self.questions.called_with_tag.get(kind) if tag else self.questions.called.get(kind)
+        return fill(form, name=name, tag=tag) if form else self.mention(kind, name, tag).removeprefix("the ")
+
     def describe(self, form: str, name: str, year: int | None) -> str:
         """Word a noun phrase with its year last: `the firm that hired Ida Moss in 1931`."""
         if self.questions.nests_at == "end" and form.endswith("{x}"):
             form = form.replace("{when}", "") + "{when}"
+        if name.endswith("s"):
+            form = form.replace("{x}'s", "{x}'")
         return fill(form, x=name, when=self.year_phrase(year))
 
     def fitting(self, forms: tuple[str, ...], description: str, when: str) -> tuple[str, ...]:
@@ -153,11 +171,37 @@ class WorldText:
         if self.questions.nests_at == "start":
             return self.without_stacked_de(forms, {"x": description})
         if not description:
-            return tuple(form for form in forms if not when or form.endswith("{when}?"))
-        usable = tuple(form for form in forms if not when or "{x}{when}" not in form)
+            return tuple(form for form in forms if not when or form.endswith(("{when}?", "{when}.")))
+        usable = tuple(form for form in forms if "{x}'s" not in form and not (when and "{x}{when}" in form))
         if len(description.split()) <= LONG_DESCRIPTION:
             return usable
-        return tuple(form for form in usable if form.replace("{when}", "").endswith("{x}?")) or usable
+        return tuple(form for form in usable if form.replace("{when}", "").endswith(("{x}?", "{x}."))) or usable
+
+    def direct(self, forms: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the questions that may follow a lead: `I have a question about {x}. Could you tell me` asks twice."""
+        starts = self.questions.direct
+        if not starts:
+            return forms
+        found = tuple(form for form in forms if form.split()[0] in starts)
+        # `How many inhabitants did it have` rather than `What was the population of the town`.
+        return tuple(form for form in found if not _PREPOSITION.search(form)) or found
+
+    def stand_ins(self, relation: str, kind: str, phrase: str, ask: str) -> tuple[str, ...]:
+        """Return what a question after a lead may call its subject: the noun of the lead, or a pronoun.
+
+        A pronoun, which is one word, fits no `of {x}`.
+        """
+        found = self.questions.stand_ins.get(relation) or self.questions.stand_ins[kind]
+        if self.questions.nests_at == "start":
+            return found
+        words, asked = phrase.split(), ask.split()
+        fits = not _PREPOSITION.search(ask) and "{x}'s" not in ask
+        # Not `What kind of company is the company`.
+        usable = [one for one in found if (one.split()[-1] not in asked if " " in one else fits)]
+        places = {one: words.index(one.split()[-1]) for one in usable if one.split()[-1] in words}
+        named = [one for one in places if places[one] == min(places.values())]
+        pronouns = [one for one in usable if " " not in one]
+        return (*named, *pronouns) or tuple(usable[:1]) or found[:1]
 
     def with_long_phrase_last(self, forms: tuple[str, ...], phrases: list[str]) -> tuple[str, ...]:
         """Return the yes/no questions in which a long description comes last."""

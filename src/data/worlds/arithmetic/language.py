@@ -33,10 +33,14 @@ class SceneText(Record, frozen=True):
     places: Phrases = Phrases()
     nouns: dict[str, str] = field(default_factory=dict)
     """Slot -> list of fillers."""
+    also: dict[str, str] = field(default_factory=dict)
+    """Slot -> list of fillers, for what a further scene says of the result: whose money it is and what it is for."""
     things: str = ""
     """What the result counts, for scenes that go on from it."""
     unit: str = ""
     open: Lines = Lines()
+    remarks: Lines = Lines()
+    """Sentences that belong to an opening scene and do not matter; those of `problems_*.yaml` where there are none."""
     listing: dict[str, Lines] = field(default_factory=dict)
     """The fact as an article states it, for the quantities that may be left out of the message."""
     missing: dict[str, str] = field(default_factory=dict)

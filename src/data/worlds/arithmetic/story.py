@@ -156,7 +156,8 @@ def _word_story(
     chance = REMARK_CHANCE[want.level] + (REMARK_CHANCE_ADDED_IF_LEFT_OUT if left_out else 0.0)
     if rng.random() < chance:
         # A remark comes right after the opening; between the facts it would break what they tell.
-        clauses.insert(0, ("", language.tidy(render(pick(rng, language.text.remarks), rng, slots))))
+        remarks = opening.remarks or language.text.remarks
+        clauses.insert(0, ("", language.tidy(render(pick(rng, remarks), rng, slots))))
     first = language.sentence(language.tidy(render(pick(rng, opening.open), rng, slots)))
     return Story(
         program=program,
@@ -181,6 +182,8 @@ def draw_slots(
     slots["P"] = language.place(opening.places, rng)
     for slot, category in opening.nouns.items():
         language.noun(slot, category, slots, rng)
+    for slot, category in opening.also.items():
+        slots[slot] = render(language.filler(category, slots, rng), rng, slots)
     for name, number in program.givens.items():
         kind = program.kinds.get(name, "a")
         if kind != "a":
