@@ -201,10 +201,11 @@ def shard(learner: Learner, device: torch.device, dtype: torch.dtype) -> None:
     # The residual stream stays in float32, as in one process.
     half = MixedPrecisionPolicy(param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False)
     policy: Any = unwrap(learner.policy)
+    again = dist.get_world_size() > 1  # a single rank would free and gather what it holds anyway
     for layer in policy.get_decoder().layers:
-        fully_shard(layer, mesh=mesh, reshard_after_forward=True, mp_policy=half)
+        fully_shard(layer, mesh=mesh, reshard_after_forward=again, mp_policy=half)
     whole = set() if learner.critic is None else {*learner.critic.parameters()}
-    fully_shard(learner, mesh=mesh, reshard_after_forward=True, ignored_params=whole)
+    fully_shard(learner, mesh=mesh, reshard_after_forward=again, ignored_params=whole)
     register_fsdp_forward_method(learner, "call")
     for module in learner.modules():
         if isinstance(module, FSDPModule):
