@@ -20,7 +20,7 @@ from torch.nn.utils import clip_grads_with_norm_
 from torch.utils.checkpoint import checkpoint
 
 from ..agents.trajectory import Trajectory
-from ..rollout.attention import SegmentPlan, hidden_states, unwrap
+from ..rollout.attention import SegmentPlan, hidden_states, unwrap, upload
 from ..rollout.cuda import REPRODUCIBLE
 from .models import Critic
 
@@ -101,10 +101,10 @@ def _stream(episodes: list[TokenSequence], device: torch.device) -> Stream:
     tokens = np.concatenate([e.tokens[:length] for e, length in zip(episodes, lengths, strict=True)])
     said = np.concatenate([e.tokens[e.policy] for e in episodes])
     return Stream(
-        tokens_T=torch.from_numpy(tokens.astype(np.int64)).to(device, non_blocking=True),
+        tokens_T=upload(torch.from_numpy(tokens.astype(np.int64)), device),
         lengths=tuple(lengths),
-        at_N=torch.from_numpy(np.concatenate(at)).to(device, non_blocking=True),
-        said_N=torch.from_numpy(said.astype(np.int64)).to(device, non_blocking=True),
+        at_N=upload(torch.from_numpy(np.concatenate(at)), device),
+        said_N=upload(torch.from_numpy(said.astype(np.int64)), device),
     )
 
 

@@ -92,6 +92,11 @@ def hidden_states(base: Any, tokens_T: Tensor, plan: AttentionPlan) -> Tensor:
     return hidden
 
 
+def upload(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copies a tensor to the device. From pinned memory, or the host would wait for all that the GPU has yet to do."""
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+
 class SegmentPlan:
     """The attention plan of training: whole sequences, each causal within itself.
 
@@ -108,15 +113,15 @@ class SegmentPlan:
         self.longest = max(self.lengths)
         self.limit = max(1024, 1 << (self.longest - 1).bit_length())
         """Bound on the lengths for flash attention. It rarely changes, because a compiled layer holds it fixed."""
-        self.positions_1T = place_T[None].to(device)
+        self.positions_1T = upload(place_T[None], device)
         if device.type == "cuda":
-            self.ends = torch.cat((torch.zeros(1), sizes.cumsum(0))).to(device, torch.int32)
+            self.ends = upload(torch.cat((torch.zeros(1), sizes.cumsum(0))).to(torch.int32), device)
         if self.padded:
             # One row per sequence, padded at its end with some token, which no other token sees.
             row_T = torch.arange(len(self.lengths)).repeat_interleave(sizes)
-            self.cells_T = (row_T * self.longest + place_T).to(device)
+            self.cells_T = upload(row_T * self.longest + place_T, device)
             cells = (starts[:, None] + torch.arange(self.longest)).clamp(max=len(place_T) - 1)
-            self.tokens_SL = cells.to(device)
+            self.tokens_SL = upload(cells, device)
 
     def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
         # Under autocast the norms of a model in float32 give queries in float32; values have the type of the products.
