@@ -46,23 +46,27 @@ class SftPlan:
     seed: int
 
 
-def fine_tune(model: Any, demos: Sequence[Demo], plan: SftPlan) -> dict[str, float]:
-    """Trains `model` in place, on its device and in its precision (bf16 arithmetic on CUDA)."""
+def fine_tune(
+    model: Any, demos: Sequence[Demo], plan: SftPlan, optimizers: Sequence[torch.optim.Optimizer] = ()
+) -> dict[str, float]:
+    """Trains `model` in place, on its device and in its precision (bf16 arithmetic on CUDA), with AdamW unless other
+    optimizers are given."""
     device = next(model.parameters()).device
-    optimizer = sft_optimizer(model, plan.lr)
+    optimizers = optimizers or [sft_optimizer(model, plan.lr)]
     autocast = torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
     model.train()
     read, losses = 0, []
     for rows, lr in sft_batches(demos, plan):
-        for group in optimizer.param_groups:
+        for group in (group for optimizer in optimizers for group in optimizer.param_groups):
             group["lr"] = lr
         (stream,) = pack([demos[row] for row in rows], plan.batch_tokens, device)
         with autocast:
             loss = sft_loss(model, stream)
         torch.autograd.backward(loss)
         clip_gradients(list(model.parameters()), MAX_NORM)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         read += sum(len(demos[row].tokens) for row in rows)
         losses.append(loss.detach())
     model.eval()
@@ -116,38 +120,28 @@ def sft_batches(
 
 
 def endless_batches(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]:
-    """Batches of similar lengths in random order, epoch after epoch."""
+    """Batches in random order, epoch after epoch."""
     rng = np.random.default_rng(plan.seed)
-    lengths = np.array([len(demo.tokens) for demo in demos])
     while True:
-        # Similar lengths together, because a GPU pads inside attention; noise, so that batches differ by epoch.
-        order = np.argsort(lengths * rng.uniform(0.9, 1.1, len(lengths)), kind="stable")
-        batches = list(_cut(order, lengths, plan.batch_tokens))
-        for index in rng.permutation(len(batches)):
-            yield batches[index]
+        yield from _cut(rng.permutation(len(demos)), demos, plan.batch_tokens)
 
 
 def random_batch(demos: Sequence[Demo], max_tokens: int, rng: np.random.Generator) -> list[int]:
     """Rows of random demonstrations of at most `max_tokens` tokens together; one in any case."""
-    rows: list[int] = []
-    for row in rng.permutation(len(demos)).tolist():
-        max_tokens -= len(demos[row].tokens)
-        if rows and max_tokens < 0:
-            break
-        rows.append(row)
-    return rows
+    return next(_cut(rng.permutation(len(demos)), demos, max_tokens), [])
 
 
-def _cut(order: NDArray[np.int64], lengths: NDArray[np.int64], max_tokens: int) -> Iterator[list[int]]:
-    """Consecutive rows whose padded size is at most `max_tokens`."""
+def _cut(order: NDArray[np.int64], demos: Sequence[Demo], max_tokens: int) -> Iterator[list[int]]:
+    """Consecutive rows of at most `max_tokens` tokens together; one in any case."""
     rows: list[int] = []
-    longest = 0
+    room = max_tokens
     for row in order.tolist():
-        longest = max(longest, int(lengths[row]))
-        if rows and longest * (len(rows) + 1) > max_tokens:
+        length = len(demos[row].tokens)
+        if rows and length > room:
             yield rows
-            rows, longest = [], int(lengths[row])
+            rows, room = [], max_tokens
         rows.append(row)
+        room -= length
     if rows:
         yield rows
 
