@@ -74,7 +74,9 @@ class Voice:
         # `The Early Ship` where the subject is `work called "The Early Ship"`.
         name = hidden.subject.rpartition(" called ")[2].removeprefix("the ").strip('"')
         slots = {"missing": hidden.missing, "subject": hidden.subject, "name": name}
-        if len(options) > 1 and kind != "quantity" and (rng.random() < OPTIONS_SHARE or not hidden.subject):
+        # Namesakes of one trade: `您说的安泰工厂是哪一家` does not say what tells them apart.
+        must_list = not hidden.subject or (self.lang == "zh" and _same_tag(hidden))
+        if len(options) > 1 and kind != "quantity" and (rng.random() < OPTIONS_SHARE or must_list):
             rng.shuffle(options)
             if all(map(_YEAR.search, options)):
                 options.sort(key=lambda option: int(_YEAR.findall(option)[-1]))
@@ -126,6 +128,13 @@ def _options(hidden: Hidden, seen: Sequence[str]) -> list[str]:
         return [reading[0] for reading in shown]
     years = [re.search(r"\d{3,4}年?", reading[0]) for reading in shown]
     return [year[0] if year else reading[0] for year, reading in zip(years, shown, strict=True)]
+
+
+def _same_tag(hidden: Hidden) -> bool:
+    """Whether a fact beside the tag tells the namesakes apart, as in the titles of their articles."""
+    return hidden.kind == "entity" and any(
+        reading[-1].endswith(f"，{reading[-2]}）") for reading in hidden.readings if len(reading) > 1
+    )
 
 
 @lru_cache(maxsize=100_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -330,9 +331,13 @@ def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
         )
         about = (hop.owner.name, *questions.year_words, *questions.relation_words[hop.relation])
         owner = text.mention(hop.owner.kind, hop.owner.name, "")
-        form = questions.year_owner.get(chain.hops[0].relation)
-        if form and gap.hop == 1 and not chain.known:
-            owner = fill(form, x=owner, y=text.mention(start.kind, start.name, start.tag if chain.tag_shown else ""))
+        if not chain.known and (gap.hop == 1 or questions.nests_at == "start"):
+            tagged = chain.tag_shown and questions.nests_at == "end"
+            described = text.mention(start.kind, start.name, start.tag if tagged else "")
+            for before, after in itertools.pairwise(chain.hops[: gap.hop + 1]):
+                owner = text.mention(after.owner.kind, after.owner.name, "")
+                form = questions.year_owner.get(before.relation, "{x}")
+                described = owner = fill(form, x=owner, y=described)
         fact = fill(questions.year_facts[hop.relation], x=owner)
         which = fill(articles.rng.choice(questions.which_year), fact=fact)
         return Hidden("year", readings[0][0], which, about, readings, subject=fact)

@@ -380,7 +380,10 @@ class Names:
     def _draw(self, kind: str, woman: bool) -> str:
         if isinstance(self.lists, ChineseLists):
             return _chinese_name(self.lists, self.rng, kind)
-        return _english_name(self.lists, self.rng, kind, woman)
+        name = _english_name(self.lists, self.rng, kind, woman)
+        while len(set(name.split())) < len(name.split()):  # not `The Heron of the Midnight Heron`
+            name = _english_name(self.lists, self.rng, kind, woman)
+        return name
 
 
 def _english_name(lists: EnglishLists, rng: Random, kind: str, woman: bool) -> str:

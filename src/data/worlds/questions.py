@@ -133,9 +133,13 @@ class _QuestionDrawer:
         # A long description comes last.
         a, b = sorted(map(self._noun_phrase, chains), key=lambda phrase: len(phrase.split()) > LONG_DESCRIPTION)
         best = min if pick == "min" else max
-        return Question(
-            chains, lambda choice: best(choice, key=itemgetter(1))[0].name, capitalize(fill(form, a=a, b=b))
-        )
+
+        def combine(choice: tuple[Result, ...]) -> str:
+            if choice[0][1] == choice[1][1]:
+                raise QuestionRejected(TIE)
+            return best(choice, key=itemgetter(1))[0].name
+
+        return Question(chains, combine, capitalize(fill(form, a=a, b=b)))
 
     def yes_or_no(self, family: StrategyFamily, wanted_yes: bool) -> Question:
         """Ask a question of a family whose answer is the wanted one."""
@@ -201,8 +205,14 @@ class _QuestionDrawer:
     def _chains_to(self, facts: tuple[str, str], lengths: tuple[int, int]) -> list[Chain]:
         """Draw two chains that end with these facts, from different entities and at different entities."""
         first, second = chains = list(map(self._chain_to, facts, lengths))
-        if first.start is second.start or first.hops[-1].owner is second.hops[-1].owner:
+        ends = [chain.hops[-1] for chain in chains]
+        if first.start is second.start or ends[0].owner is ends[1].owner:
             raise QuestionRejected("both chains start or end at the same entity")
+        if self.text.questions.nests_at == "start" and {hop.relation for hop in ends} <= CHANGING:
+            # A year on one side only reads as the year of both. The year of an amount follows a name only.
+            shown = first.hops[-1].year_shown and len(second.hops) == 1
+            for hop in ends:
+                hop.year_shown = shown
         # The clue of an easy question restates the second fact; what may be open is then the first.
         second.known = int(self.want.level == "easy")
         return chains
@@ -246,14 +256,22 @@ class _QuestionDrawer:
         last = chain.hops[-1]
         forms = self._near_or_far(questions.asks[f"{last.owner.kind}.{last.relation}"])
         when = self.text.year_phrase(last.year)
-        phrase = self._noun_phrase(chain)
+        # A Chinese lead holds the first description, the question the second: 我在查洛镇的镇长。这位镇长的老师是谁？
+        split = len(chain.hops) > 2 and questions.nests_at == "start"
+        phrase = self._noun_phrase(Chain(chain.hops[:2], chain.tag_shown) if split else chain)
         if has_lead:
             forms = self.text.direct(forms) or forms
-        ask = rng.choice(self.text.fitting(forms, "" if chain.known or has_lead else phrase, when) or forms)
+        described = "的" if split else "" if chain.known or has_lead else phrase
+        ask = rng.choice(self.text.fitting(forms, described, when) or forms)
         if not has_lead:
             return capitalize(fill(ask, x=phrase, when=when))
         lead = capitalize(fill(rng.choice(questions.leads), x=phrase))
-        stand_in = rng.choice(self.text.stand_ins(chain.hops[-2].relation, last.owner.kind, phrase, ask))
+        named = chain.hops[0 if split else -2]
+        kind = chain.hops[1].owner.kind if split else last.owner.kind
+        stand_in = rng.choice(self.text.stand_ins(named.relation, kind, phrase, ask))
+        if split:
+            nouns = self._near_or_far(questions.nouns[chain.hops[1].relation])
+            stand_in = self.text.describe(rng.choice(nouns), stand_in, None)
         return lead + self.text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
 
     def _noun_phrase(self, chain: Chain) -> str:
@@ -270,6 +288,9 @@ class _QuestionDrawer:
         nests_first = self.text.questions.nests_at == "start" and len(chain.hops) > 2
         for depth, hop in enumerate(chain.hops[:-1]):
             forms = self._near_or_far(nouns[hop.relation])
+            if hop.relation in CHANGING:
+                # `Salham's mayor`, but `the mayor Salham elected in 1892`.
+                forms = tuple(form for form in forms if self.text.takes_year(form, hop.year))
             # A possessive takes a bare name only, or `the poet Ida Moss`; deeper phrases must nest in a way that a
             # reader can undo.
             usable = [
@@ -278,8 +299,8 @@ class _QuestionDrawer:
                 if (self.text.can_nest(form) if depth or nests_first else not form.startswith("{x}'s") or bare)
             ]
             if chain.tag_shown and start.kind == "town":
-                # `the mayor of Salham in Marrin`, not `the mayor elected in Salham in Marrin`.
-                usable = [form for form in usable if not form.endswith(" in {x}")] or usable
+                # `the person who became mayor of Salham in Marrin`, not `the mayor Salham in Marrin elected`.
+                usable = [form for form in usable if " of {x}" in form] or usable
             possessive = [form for form in usable if form.startswith("{x}'s")]
             if possessive and len(chain.hops) > 2:
                 # `the mentor of Ida Moss's tutor` rather than `the mentor of the tutor of Ida Moss`.
@@ -304,6 +325,9 @@ def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:
         (_, a), (_, b) = choice
         assert not isinstance(a, Entity)
         assert not isinstance(b, Entity)
+        if family.formula(a, b, n) and int(b) - int(a) in (0, n):
+            # Of any reading, not of the right one alone: `after` and `not before` part here.
+            raise QuestionRejected(TIE)
         return text.questions.answer_yes if family.holds(a, b, n) else text.questions.answer_no
 
     return combine

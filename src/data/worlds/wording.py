@@ -160,7 +160,7 @@ class WorldText:
             form = form.replace("{when}", "") + "{when}"
         if name.endswith("s"):
             form = form.replace("{x}'s", "{x}'")
-        return fill(form, x=name, when=self.year_phrase(year))
+        return fill(form, x=name, when=self.year_phrase(year), year=year or "")
 
     def fitting(self, forms: tuple[str, ...], description: str, when: str) -> tuple[str, ...]:
         """Return the questions that fit a description, or a name where it is empty.
@@ -226,6 +226,10 @@ class WorldText:
         in 1931`.
         """
         return form.endswith("{x}") if self.questions.nests_at == "end" else form.startswith("{x}")
+
+    def takes_year(self, form: str, year: int | None) -> bool:
+        """Tell whether a noun phrase for a fact that changes over time can show this year, or none."""
+        return "{when}" in form or ("{year}" in form) == (year is not None)
 
     def title(self, name: str, tag: str, fact: int | str | None) -> str:
         """Return the title of an article whose subject has namesakes."""

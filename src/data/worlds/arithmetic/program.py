@@ -256,12 +256,11 @@ def consistent_answers(program: Program, hidden: str) -> set[Fraction]:
 
 
 def plausible_others(number: Number, kind: str) -> tuple[Number, ...]:
-    """Return values that the same quantity could as well have had."""
+    """Return values that the same quantity could as well have had. None is 1: not `1 crowns a kilogram`."""
     if kind == "%":
         return number + 5, number + 10
-    if number < 2:
-        return number * 2, number * 3
-    return number + 1, number - 1, number + 2, number * 2
+    others = (number * 2, number * 3) if number < 2 else (number + 1, number - 1, number + 2, number * 2)
+    return tuple(other for other in others if other != 1)
 
 
 def expressions(program: Program, calls: int) -> list[str]:
