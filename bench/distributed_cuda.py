@@ -2,7 +2,7 @@
 
     python bench/distributed_cuda.py --out distributed.json    # all three runs
     python bench/distributed_cuda.py --ranks 1 --limit 120     # one rank: its time was 6.6% above, the limit is 5%
-    python bench/distributed_cuda.py --ranks 2 --limit 300     # two ranks on the card: not yet seen
+    python bench/distributed_cuda.py --ranks 2 --limit 300     # two ranks on the card: SIGSEGV with torch 2.11
     python bench/distributed_cuda.py --device cpu --dtype float32 --shape tiny --episodes 8  # a dry run
 
 Three runs one after the other, of the same random weights, full fine-tuning by PPO: without torchrun (0); one rank with
@@ -20,6 +20,7 @@ four, compare `time/step` of the steps after the first in logs/metrics.jsonl wit
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
 import subprocess
@@ -46,6 +47,7 @@ SHAPES = {
 
 def work(given: argparse.Namespace) -> None:
     """One rank: takes the steps, and rank 0 writes what it measured."""
+    faulthandler.enable()  # two ranks over gloo died of a segmentation fault: this names the line
     import torch
     from iteration_cuda import Fixed, Mute
     from transformers import AutoTokenizer

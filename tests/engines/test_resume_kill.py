@@ -115,7 +115,7 @@ def test_the_reference_run_is_complete(unbroken: dict[str, Any]) -> None:
     assert [line["step"] for line in metrics] == [*range(1, STEPS + 1)]
     assert len({line["reward"] for line in metrics}) > 1
     # The rewards of a batch of 8 episodes may be equal now and then.
-    assert len({line["policy_loss"] for line in metrics} - {0.0}) >= STEPS - 1
+    assert len({line["policy_loss"] for line in metrics} - {0.0}) > STEPS / 2
     assert unbroken["checkpoints"] == ["step_00006", "step_00007"]
     assert unbroken["best"]
 
