@@ -47,15 +47,17 @@ def overview(board: Board) -> Markup:
 
 def result_part(board: Board) -> Markup:
     """The headline, and what training changed."""
-    trial = board.result.get()
+    trial, signed = board.result.get() or (None, {})
     lights = [light for one in board.rounds.get() or () for light in one.lights]
     _, stages = board.loop.get() or (None, [])
     return render(
         "result.html",
         name=board.names[0],
         trial=trial,
+        signed=signed,
         error=board.result.error,
         colours=[one.colour for one in lights],
+        unsigned=[name for one in lights for name in one.unsigned],
         stages=stages,
         figures=HOME_FIGURES,
         run=certified_id(),

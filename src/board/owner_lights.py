@@ -6,13 +6,14 @@ only while every file that it was measured on is unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..config.profile import load_profile
+from ..core.check import Check
 from ..core.errors import BadInput
-from ..gates.ambers import signed_off
+from ..gates.ambers import sign_offs
 from ..gates.gate import Finding
 from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, Round, read_round, verify_ledger, verify_report
@@ -44,6 +45,15 @@ class OwnerLight:
     changed: Sequence[str] = ()
     """Files that it was measured on and that have changed since."""
     report: str = ""
+    ambers: Sequence[Check] = ()
+    """Facts that the owner must know."""
+    signed: Mapping[str, str] = field(default_factory=dict)
+    """Who signed off each amber that is signed off."""
+
+    @property
+    def unsigned(self) -> list[str]:
+        """Names of the ambers that nobody has signed off."""
+        return [one.name for one in self.ambers if one.name not in self.signed]
 
 
 @dataclass(frozen=True)
@@ -110,10 +120,13 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
             return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
-        signed = signed_off(load_profile(report.profile)) if report.ambers else set()
-        if names := ", ".join(one.name for one in report.ambers if one.name not in signed):
-            return light("amber", f"holds; the owner must know: {names}", f"报告与文件一致；负责人须知：{names}")
-        return light("green", "report and files hold", "报告与文件一致")
+        if not report.ambers:
+            return light("green", "report and files hold", "报告与文件一致")
+        known, signed = [one.name for one in report.ambers], sign_offs(load_profile(report.profile))
+        english = ", ".join(f"{name} (signed off)" if name in signed else name for name in known)
+        chinese = "、".join(f"{name}（已签字）" if name in signed else name for name in known)
+        amber = light("amber", f"holds; the owner must know: {english}", f"报告与文件一致；负责人须知：{chinese}")
+        return replace(amber, ambers=report.ambers, signed=signed)
     if not findings:
         return light("grey", "nothing was measured", "没有测量")
     if changed:

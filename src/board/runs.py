@@ -21,6 +21,8 @@ from ..core.errors import BadInput
 from ..core.jsonl import decode_or_none
 from ..core.paths import EVAL_METRICS, HERE, LATEST_RUN, METRICS, all_runs, certified_run, evaluations, run_of
 from ..eval.compare import Change
+from ..eval.trial import TrialReport
+from ..gates.ambers import sign_offs
 from ..gates.gate import PREFLIGHT
 from ..gates.manifest import newest_evaluation
 from ..loop.kpi import measure
@@ -87,8 +89,8 @@ class Board:
         )
         self.loop = Measured(_measure_loop, EVERY, self._loop_stamp)
         self.kpis = Measured(lambda: measure(load_profile(last_run()), newest_evaluation()), KPIS_EVERY)
-        self.result = Measured(lambda: read_trial(newest_evaluation()), EVERY, _evaluation_stamp)
-        """The report of the evaluation that counts, None before the first one."""
+        self.result = Measured(_measure_result, EVERY, _evaluation_stamp)
+        """The report of the evaluation that counts, None before the first one, and who signed off its ambers."""
         self.thresholds = Measured(lambda: load_profile(last_run()).thresholds, KPIS_EVERY)
         self.changes: dict[tuple[str, str], Measured[dict[str, Change]]] = {}
         """Comparisons of two sets that somebody has opened."""
@@ -125,9 +127,15 @@ class Board:
         return tuple((str(path), file_stamp(path)) for path in sorted({*paths, loop.state.path, PREFLIGHT}))
 
 
+def _measure_result() -> tuple[TrialReport | None, dict[str, str]]:
+    trial = read_trial(newest_evaluation())
+    return trial, sign_offs(load_profile(last_run())) if trial and trial.ambers else {}
+
+
 def _evaluation_stamp() -> object:
+    """Stamps of the reports and of the sign-offs."""
     reports = [path for run in (HERE, *all_runs()) for path in evaluations(run)]
-    return [(str(path), file_stamp(path)) for path in reports]
+    return [(str(path), file_stamp(path)) for path in (*reports, PREFLIGHT)]
 
 
 def _measure_loop() -> tuple[ProfileLoop, list[Light]]:

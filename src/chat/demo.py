@@ -93,7 +93,7 @@ def write_page(demo: Demo, out: Path) -> None:
         digests={str(side.model): model_sha256(shipped(side.model)) for side in demo.sides.values()},
     )
     with atomic_write(out) as handle:
-        handle.write(opened_in(page.decode(), demo.lang).encode())
+        handle.write(opened_in(page, demo.lang))
 
 
 def shown_places(samples: Sequence[Sample]) -> list[int]:

@@ -203,9 +203,8 @@ def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
     width = max(map(len, COLOURS)) + 2
     for light in found:
         lamp = both("RED" if light.colour == "red" else light.colour, LABELS["lamps"][light.colour][1])
-        waits = "前序阶段未通过，或文件、设置已变" if light.colour == "grey" else light.why
-        why = both(light.why, LABELS["stage_why"].get(light.why, ("", waits))[1])
-        title = both(light.title, light.title_zh) + (f" ({why})" if why else "")
+        why = both(f" ({light.why})", f"（{light.why_zh}）") if light.why else ""
+        title = both(light.title, light.title_zh) + why
         show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
     if (run := certified_id()) and has_gated_run():
         show.say(f"run: {run} (report, verify and package are about it)", f"运行：{run}（报告、核验与复现包针对它）")

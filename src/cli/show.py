@@ -144,7 +144,12 @@ def password_of(key: Path | None) -> bytes | None:
     """The password of a private key (PEM), asked for at the terminal. None: there is no key, or it has no password."""
     if key is None or not key.is_file() or b"ENCRYPTED" not in key.read_bytes():
         return None
-    return str(typer.prompt("password of the key", hide_input=True, err=True)).encode()
+    return str(typer.prompt(both("password of the key", "密钥的口令"), hide_input=True, err=True)).encode()
+
+
+def ask(english: str, chinese: str) -> str:
+    """An answer typed at the terminal; empty if standard input is not one."""
+    return str(typer.prompt(both(english, chinese), err=True)).strip() if sys.stdin.isatty() else ""
 
 
 def finish(

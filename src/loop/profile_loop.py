@@ -22,7 +22,7 @@ from ..core.files import read_json
 from ..gates.ticket import ROUND1, TICKET
 from ..scoring.providers import PROD, live_mode
 from ..utils.process_map import usable_cores
-from .lights import COMMANDS, Light, lights, next_step, state_file, without
+from .lights import COMMANDS, Light, lights, next_step, state_file, with_sign_offs
 from .runner import Result, run_stages
 from .stage import Stage, State
 from .stage_view import StageView
@@ -56,9 +56,9 @@ class ProfileLoop:
         found = lights(self.stages, self.state)
         if all(light.colour != "amber" for light in found):
             return found
-        from ..gates.ambers import signed_off  # imports what measures the reward
+        from ..gates.ambers import sign_offs  # imports what measures the reward
 
-        return without(found, signed_off(self.profile))
+        return with_sign_offs(found, sign_offs(self.profile))
 
     def next_step(self, found: list[Light]) -> tuple[str, str]:
         """What to do next, in English and Chinese."""

@@ -8,11 +8,14 @@ has a record without an exit code. It is run again, and resumes by itself if its
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import msgspec
+import yaml
 
 from askgate_env.types import Record
 
@@ -141,6 +144,22 @@ def _verb_and_flags(command: Sequence[str]) -> list[str]:
     """
     ours = list(command[:1]) == ["-m"] and command[1].endswith(".cli")
     return list(command[2:] if ours else command)
+
+
+def in_chinese(why: str) -> str:
+    """A reason of `State` or of a light in Chinese.
+
+    >>> in_chinese("data/pool.jsonl changed")
+    'data/pool.jsonl 已变'
+    """
+    found = ((re.fullmatch(pattern, why), chinese) for pattern, chinese in _chinese_texts())
+    return next((match.expand(chinese) for match, chinese in found if match), why)
+
+
+@cache
+def _chinese_texts() -> list[tuple[str, str]]:
+    read: list[tuple[str, str]] = yaml.safe_load(Path(__file__).with_name("why_zh.yaml").read_bytes())
+    return read
 
 
 def _first_change(then: dict[str, str | None], paths: Sequence[Path]) -> str:

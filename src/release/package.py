@@ -32,6 +32,7 @@ from ..config.loader import config_files
 from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
+from ..core.check import NOT_FOR_SIGNING
 from ..core.errors import BadInput
 from ..core.files import (
     PACKAGE_FACTS,
@@ -46,7 +47,7 @@ from ..core.files import (
 )
 from ..core.model_files import model_files, model_sha256
 from ..eval.trial import TrialReport
-from ..gates.ambers import NOT_FOR_SIGNING, Amber, amber_file, ambers, open_ambers
+from ..gates.ambers import Amber, amber_files, ambers, open_ambers
 from ..gates.anchor import ANCHORS
 from ..gates.final_models import final_models, trained_config, warm_start_of
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
@@ -198,7 +199,8 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
     held = [path for path in held if paths.run_folder(path) is None]  # those of the run have the names of their links
     # Without the owner's key sign-offs are in the manifest, and a signature would be nobody's.
     profile = load_profile(read_round(TICKET).profile)
-    signed = [ENVELOPE, *(amber_file(one.name, signed=True) for one in ambers(profile))] if profile.owner_key else []
+    of_ambers = (path for one in ambers(profile) for path in amber_files(one.name, signed=True))
+    signed = [ENVELOPE, *of_ambers] if profile.owner_key else []
     needed = [*held, MANIFEST, ANCHORS, ROUND1, TICKET, *signed, *config_files(config)]
     base = Path(settings.base_model)
     wanted = [*(base / file.name for file in model_files(shipped(base))), *map(Path, STORE)]

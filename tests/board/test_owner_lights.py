@@ -77,14 +77,17 @@ def test_a_changed_file_turns_its_lights_off() -> None:
     assert first["evidence"] == "red"
 
 
-def test_an_amber_is_green_when_it_is_signed_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_amber_that_is_signed_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     write_rounds()
     fact = check("judge_weight", 0.0, ">", 0.0, "use a better judge", "请更换评委")
     write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))
     Manifest().record([TICKET])
-    assert colours()[1]["evidence"] == "amber"
-    monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada")])
-    assert colours()[1]["evidence"] == "green"
+    light = round_lights(CachedSums())[1].lights[-1]
+    assert (light.colour, light.unsigned) == ("amber", ["judge_weight"])
+    monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada (it is off)")])
+    light = round_lights(CachedSums())[1].lights[-1]
+    assert (light.colour, light.unsigned, light.signed) == ("amber", [], {"judge_weight": "Ada (it is off)"})
+    assert light.why == "holds; the owner must know: judge_weight (signed off)"
 
 
 def test_curves_follow_the_log_and_restart_with_another() -> None:
