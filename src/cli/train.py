@@ -319,7 +319,8 @@ def run_round(
         Option(
             "--replace",
             metavar="PROFILE",
-            help="Withdraw the passed rounds and sign-offs of PROFILE, another profile that ran in this folder.",
+            help="Withdraw the passed rounds and sign-offs of PROFILE. Needed if another profile ran in this folder, "
+            "if a model was trained behind the ticket, or if somebody signed off.",
         ),
     ] = "",
     again: Annotated[

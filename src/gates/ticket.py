@@ -136,18 +136,24 @@ def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
     return path
 
 
-def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -> None:
-    """Withdraws the reports that a round replaces, before it overwrites their evidence.
+def sign_off_files() -> list[Path]:
+    """Files of all sign-offs: of the ticket, and of ambers."""
+    return [path for path in (ENVELOPE, *sorted(PREFLIGHT.glob("amber_*.json"))) if path.exists()]
 
-    `sign_offs`: also those of ambers and of the ticket; they are for the profile whose rounds are replaced.
-    """
+
+def withdraw_reports(number: int, manifest: Manifest) -> list[Path]:
+    """Withdraws the reports that a round replaces, and their sign-offs, before it overwrites their evidence. Returns
+    the files that it has removed."""
     reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
-    for path in [*reports, *([ENVELOPE, *PREFLIGHT.glob("amber_*.json")] if sign_offs else [])]:
+    removed = []
+    for path in (*reports, *sign_off_files()):
         manifest.withdraw(path)  # first: where the disk is full, the report stays
         if path.exists():
             with explain_disk_errors(path, RUN_AGAIN):
                 disk.remove(path)
                 disk.sync(path.parent)
+            removed.append(path)
+    return removed
 
 
 def evidence(report: Round) -> Iterator[tuple[str, str]]:

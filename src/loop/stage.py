@@ -83,14 +83,14 @@ class State:
 
     def begin(self, stage: Stage) -> None:
         """Records that the stage was started."""
-        begun = StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), now(), askgate=code_sha256())
-        self._put(stage.name, begun)
+        self._put(stage.name, _begun(stage, now()))
 
     def end(self, stage: Stage, code: int) -> None:
-        begun = self.entries[stage.name]
-        grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()}
-        ended = msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=now())
-        self._put(stage.name, ended)
+        self._put(stage.name, _ended(stage, self.entries[stage.name], code, now()))
+
+    def count(self, stage: Stage, code: int, started: str, ended: str) -> None:
+        """Counts a stage that was run by hand on the files as they are now. Written with the next change."""
+        self.entries = {**self.entries, stage.name: _ended(stage, _begun(stage, started), code, ended)}
 
     def why_not_valid(self, stage: Stage) -> str:
         """Why the stage must be run (again), in plain words. Empty: its result is valid."""
@@ -129,6 +129,15 @@ class State:
     def _put(self, name: str, entry: StageRecord) -> None:
         self.entries = {**self.entries, name: entry}
         write_json(self.path, self.entries)
+
+
+def _begun(stage: Stage, at: str) -> StageRecord:
+    return StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), at, askgate=code_sha256())
+
+
+def _ended(stage: Stage, begun: StageRecord, code: int, at: str) -> StageRecord:
+    grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()}
+    return msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=at)
 
 
 def fingerprints(paths: Sequence[Path]) -> dict[str, str | None]:

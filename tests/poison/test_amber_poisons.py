@@ -228,7 +228,7 @@ def test_a_judge_without_any_weight() -> None:
 def round_again(scores: Scores) -> Round:
     """Round 2 once more, with another judge."""
     with judging(scores) as environment:
-        return run_round(2, PROFILE, environment, print, lambda done: None)[0]
+        return run_round(2, PROFILE, environment, print, lambda done: None, replaces=PROFILE)[0]
 
 
 def gullible(body: dict[str, Any]) -> dict[str, Any]:
