@@ -85,6 +85,8 @@ class PackageFacts(Record, frozen=True):
     machine: dict[str, str]
     """Machine on which it was packed. A CPU run gives the same weights with the same torch, instruction set and thread
     count."""
+    commit: str = ""
+    """Git commit of the code that measured the rounds and trained; empty if it was no checkout."""
 
 
 class NotForRelease(BadInput):
@@ -121,13 +123,15 @@ def make_package(
     for failed in (one for one in report.checks if not one.passed):
         raise NotForRelease(f"{failed.name} has not passed", where="release", remedy=failed.remedy)
     config, settings = trained
-    profile = load_profile(read_round(TICKET).profile)
+    ticket = read_round(TICKET)
+    profile = load_profile(ticket.profile)
     if left := open_ambers(profile):
         raise NotSignedOff(left)
     folders = final_models(settings)
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     signed = {one.name: one.signed for one in ambers(profile)}
-    facts = PackageFacts(__version__, code_sha256(), Manifest().run, config.as_posix(), models, signed, this_machine())
+    run, machine = Manifest().run, this_machine()
+    facts = PackageFacts(__version__, code_sha256(), run, config.as_posix(), models, signed, machine, ticket.commit)
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
     made |= pages(profile, settings, report)
     files = {name: path for name, path in sorted(contents(config, settings, folders)) if name not in made}

@@ -54,5 +54,5 @@ def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.Mon
         facts = check(folder, told.append, None)
         weights = folder / GATED_CHECKPOINTS / "final_model/model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\0\1")
-        with pytest.raises(BadInput, match="came out otherwise"):
+        with pytest.raises(BadInput, match="the weights are different"):
             run_again(folder, facts, told.append)
