@@ -42,7 +42,7 @@ def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.Mon
     build_run()
     small = yaml.safe_load(CONFIG.read_text()) | {"steps": 10, "batch_size": 8, "eval": {"n": 8, "every_steps": 10}}
     small["warm_start"] = {"steps": 2, "tokens": 8000, "batch_tokens": 2000}
-    small["optimizer"] |= {"critic_warmup_steps": 0, "minibatches": 1}
+    small["optimizer"] = {"critic_warmup_steps": 0, "minibatches": 1}
     CONFIG.write_text(yaml.safe_dump(small))
     assert [one.passed for one in both_rounds()] == [True, True]
     assert command("ppo_runner", "--config", str(CONFIG)) == 0
