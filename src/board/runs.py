@@ -5,6 +5,7 @@ What takes time is measured in threads beside the requests, and only when someth
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -106,12 +107,13 @@ class Board:
         self.refresh(0.0)
 
     def refresh(self, wait: float) -> None:
-        """Measure again what has changed. `wait`: seconds for all first measurements together."""
+        """Measure again what has changed. `wait`: seconds to give to all measurements together. KPIs are not waited for
+        when they were measured before: they have no stamp, and their table says when it was measured."""
         measured: tuple[Measured[Any], ...] = (self.result, self.rounds, self.loop, self.kpis)
         for one in measured:
             one.get()
         end = time.monotonic() + wait
-        for one in measured:
+        for one in measured if self.kpis.value is None else measured[:-1]:
             one.get(max(0.0, end - time.monotonic()))
 
     def close(self) -> None:
@@ -161,7 +163,8 @@ def _named(roots: Sequence[Path]) -> dict[str, Path]:
 
 
 class Measured(Generic[T]):
-    """A value that a thread measures again when it is due. `get()` answers at once with the last one.
+    """A value that a thread measures again when it is due. `get()` answers at once with the last one, `get(wait)` with
+    the new one if it comes in time.
 
     `stamp` tells cheaply whether anything changed; without one, the value is measured every `every` seconds.
     """
@@ -169,40 +172,42 @@ class Measured(Generic[T]):
     def __init__(self, take: Callable[[], T], every: float, stamp: Callable[[], object] | None = None) -> None:
         self._take, self._every, self._stamp = take, every, stamp
         self._lock = threading.Lock()
-        self._first = threading.Event()
-        self._busy = False
-        self._next = 0.0
+        self._idle = threading.Event()
+        self._measured = self._busy = False
+        self._ended = self._next = -math.inf
         self._known: object = None
         self.value: T | None = None
         self.error = ""
         self.at = 0.0
 
     def get(self, wait: float = 0.0) -> T | None:
-        """`wait`: seconds to give to the first measurement."""
+        """`wait`: seconds to give to a measurement that is due or running. Who waits needs no rest in between."""
         with self._lock:
-            due = not self._busy and time.monotonic() >= self._next
-            self._busy = self._busy or due
+            due = not self._busy and time.monotonic() >= (self._ended + self._every if wait else self._next)
+            if due:
+                self._busy = True
+                self._idle.clear()
         if due:
             threading.Thread(target=self._measure, daemon=True).start()
         if wait:
-            self._first.wait(wait)
+            self._idle.wait(wait)
         return self.value
 
     def _measure(self) -> None:
         started = time.monotonic()
         try:
             stamp = self._stamp() if self._stamp else object()
-            if stamp != self._known or not self._first.is_set():
+            if stamp != self._known or not self._measured:
                 self._keep(self._take(), "")
                 self._known = stamp
         except (BadInput, OSError) as error:
             self._keep(None, str(error))
         finally:
             with self._lock:
-                taken = time.monotonic() - started
-                self._next = time.monotonic() + max(self._every, REST * taken)
-                self._busy = False
-            self._first.set()
+                self._ended = time.monotonic()
+                self._next = self._ended + max(self._every, REST * (self._ended - started))
+                self._measured, self._busy = True, False
+                self._idle.set()
 
     def _keep(self, value: T | None, error: str) -> None:
         if error:

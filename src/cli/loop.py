@@ -90,8 +90,11 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..core.files import write_json
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import KPIS, measure
+    from ..loop.profile_loop import has_run
     from ..loop.runner import worst
 
+    if not has_run():
+        show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
     if loop.will_train(until) and find_spec("torch") is None:
         raise ModuleNotFoundError("the loop trains", name="torch")  # now, not after the stages that do without
     try:

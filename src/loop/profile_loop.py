@@ -19,6 +19,7 @@ from ..config.profile import NAMES, Profile, load_profile
 from ..core.defaults import ProfileName
 from ..core.errors import BadInput
 from ..core.files import read_json
+from ..core.paths import all_runs
 from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, verify_ledger, verify_report
 from ..runtime.lock import is_held
@@ -64,6 +65,12 @@ class ProfileLoop:
 
     def next_step(self, found: list[Light]) -> tuple[str, str]:
         """What to do next, in English and Chinese."""
+        if not has_run():
+            here = Path.cwd()
+            return (
+                f"no run in {here}: go to the folder of your run, or run `{self.command}` to start one here",
+                f"{here} 中没有运行：请进入运行所在的目录，或运行 `{self.command}` 在此新建",
+            )
         return next_step(found, self.command)
 
     def require_live(self, environment: Mapping[str, str]) -> None:
@@ -121,6 +128,11 @@ def _count_rounds(loop: ProfileLoop) -> None:
                 verify_ledger(loop.profile.paths.ledger, [report.ledger])
                 if report.profile == loop.profile.name:
                     loop.state.count(stage, report.exit_code, report.started, report.ts)
+
+
+def has_run() -> bool:
+    """Whether a loop, a round or a training was run in this folder."""
+    return bool(profiles_run() or all_runs())
 
 
 def profiles_run() -> list[ProfileName]:

@@ -314,6 +314,9 @@ def _other_setting(config: TrainConfig, seal: Path) -> str:
 def require_same_settings(config: TrainConfig, seed: int) -> None:
     """Refuses evaluations of another held-out set, seed or setting: they cannot be compared."""
     file = _evaluations(config, seed) / EVALUATION_KEY
+    if not file.exists():
+        what = f"there is no evaluation of this config in {Path.cwd()}"
+        raise BadInput(what, where=str(file), remedy=f"go to the folder of your run, or {_TRAIN}")
     key = read_json(file, _TRAIN)
     expected = {
         "shadow_set": sha256_file(config.shadow_set),
