@@ -18,6 +18,7 @@ from ..gates.gate import Finding
 from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, Round, read_round, verify_ledger, verify_report
 from ..loop.lights import Colour
+from ..pages.render import LABELS
 from .run_files import file_stamp
 
 EVIDENCE = "evidence"
@@ -113,8 +114,10 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
 
     if failed:
         names = ", ".join(f"{one.gate}: {one.name}" for one in failed[:3])
+        names_zh = "、".join(f"{LABELS['gates'][one.gate][1]} {one.name}" for one in failed[:3])
         more = f" (+{len(failed) - 3})" if len(failed) > 3 else ""
-        return light("red", f"{len(failed)} of {len(findings)} failed: {names}{more}", f"{len(failed)} 项未通过")
+        english = f"{len(failed)} of {len(findings)} failed: {names}{more}"
+        return light("red", english, f"{len(findings)} 项中 {len(failed)} 项未通过：{names_zh}{more}")
     if name == EVIDENCE:
         if refusal := _refused(path, report, sums):
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")

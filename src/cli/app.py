@@ -252,9 +252,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (extra := extra_with(error.name or "")):
             remedy = f"pip install 'askgate[{extra}]' (in a checkout: make setup)"
-            show.complain(f"askgate: {BadInput(f'{error.name} is not installed', remedy=remedy)}")
+            show.complain(show.explain(BadInput(f"{error.name} is not installed", remedy=remedy)))
         elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            show.complain(f"askgate: {BadInput('a path is too long', remedy='choose shorter names')}")
+            show.complain(show.explain(BadInput("a path is too long", remedy="choose shorter names")))
         else:
             sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)

@@ -120,7 +120,8 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             write_rc1(loop.profile)
             show.wrote(RC1_PAGE)
     except BadInput as error:  # a refused report changes no light
-        show.complain(f"the reports are not complete: {error}")
+        show.complain("the reports are not complete:", "报告不完整：")
+        show.complain(show.explain(error))
     found = loop.lights()
     green = sum(light.colour == "green" for light in found)
     show.say(f"{green} of {len(found)} lights are green", f"{len(found)} 盏灯中 {green} 盏为绿灯")

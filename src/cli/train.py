@@ -439,14 +439,17 @@ def sign_off(
 
 
 def _print_round(report: Round) -> None:
+    from ..pages.render import LABELS
+
+    gates = {one.gate: both(one.gate, LABELS["gates"][one.gate][1]) for one in report.findings}
     columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
     rows = (
-        [one.gate, one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
+        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
         for one in report.findings
     )
     show.print_table(columns, rows, text=columns)
     for one in report.failed:
-        show.print_failure(f"{one.gate}: {one.name}", one)
+        show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
     show.print_ambers(report.ambers)
     verdict = "PASSED" if report.passed else "FAILED"
     failed = "" if report.passed else f", {len(report.failed)} failed"

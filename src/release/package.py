@@ -103,7 +103,8 @@ class NotSignedOff(NotForRelease):
         more = "" if len(ambers) == 1 else f" (also {', '.join(one.name for one in ambers[1:])})"
         can = first.name != NOT_FOR_SIGNING
         remedy = f"`askgate sign-off --amber {first.name}`" if can else "put the shipped thresholds back"
-        super().__init__(f"{first.name}: {first.fact.remedy}{more}", where="release", remedy=remedy)
+        what = f"{first.name} is amber, and nobody has signed it off{more}"
+        super().__init__(what, where="release", remedy=remedy)
 
 
 def make_package(
