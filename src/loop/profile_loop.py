@@ -148,7 +148,7 @@ def profiles_run() -> list[ProfileName]:
 def last_run() -> ProfileName:
     """The profile whose loop was run last in this folder, else that of its rounds; `quickstart` before any was run."""
     stated = [name for name in NAMES if state_file(name).exists()]
-    default = next(iter(profiles_run()), "quickstart")
+    default: ProfileName = next(iter(profiles_run()), "quickstart")
     return max(stated, key=lambda name: state_file(name).stat().st_mtime, default=default)
 
 
