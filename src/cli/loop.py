@@ -93,8 +93,6 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..loop.profile_loop import has_run
     from ..loop.runner import worst
 
-    if not has_run():
-        show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
     if loop.will_train(until) and find_spec("torch") is None:
         raise ModuleNotFoundError("the loop trains", name="torch")  # now, not after the stages that do without
     try:
@@ -103,6 +101,8 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             from ..training.preflight import plan
 
             plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
+        if not has_run():
+            show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
         results = loop.run(os.environ, stage_view(loop.command), until)
     except KeyboardInterrupt:
         english = f"interrupted; type `{loop.command}` to resume: finished stages are not repeated"
