@@ -38,7 +38,7 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write, read_json, sha256_file, write_json
 from ..core.jsonl import write_records
 from ..core.paths import REPORTS
-from ..pages.render import render_page
+from ..pages.render import opened_in, render_page
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 from ..runtime.progress import TO_LOG, Reporter
@@ -173,7 +173,7 @@ def run_benchmark(
         write_records(handle, ({"row": row, "dialogues": made, "outcome": outcome} for row, made, outcome in ran))
     write_json(result_file, result)
     with atomic_write(FOLDER / PAGE) as handle:
-        handle.write(render_page("benchmarks.html", groups=_groups(read_results())))
+        handle.write(opened_in(render_page("benchmarks.html", groups=_groups(read_results()))))
     return result, result_file
 
 

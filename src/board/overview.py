@@ -28,8 +28,9 @@ from .render import linked_text, render
 from .run_files import OutsideRunFolder, is_inside, open_inside
 from .runs import HELD_OUT, Board, Curves
 
-FIRST_VIEW_SECONDS = 0.4
-"""Time that the first view waits for measurements; what takes longer is loaded later."""
+FIRST_VIEW_SECONDS, OUTDATED_SECONDS = 0.4, 5.0
+"""Time that a view waits for measurements. What was never measured is loaded later; what was measured before may be
+outdated, and nothing in the view would tell."""
 EVIDENCE_SECONDS = 30.0
 """Time that the page behind a light waits for the first measurement: it has nothing else to show."""
 HOME_FIGURES = ("need_ask_success", "overclar_rate", "success")
@@ -41,21 +42,23 @@ REPORTS = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
 
 
 def overview(board: Board) -> Markup:
-    board.refresh(FIRST_VIEW_SECONDS)
+    board.refresh(FIRST_VIEW_SECONDS if board.loop.value is None else OUTDATED_SECONDS)
     return render("overview.html", parts={name: part(board) for name, part in PARTS.items()})
 
 
 def result_part(board: Board) -> Markup:
     """The headline, and what training changed."""
-    trial = board.result.get()
+    trial, signed = board.result.get() or (None, {})
     lights = [light for one in board.rounds.get() or () for light in one.lights]
     _, stages = board.loop.get() or (None, [])
     return render(
         "result.html",
         name=board.names[0],
         trial=trial,
+        signed=signed,
         error=board.result.error,
         colours=[one.colour for one in lights],
+        unsigned=[name for one in lights for name in one.unsigned],
         stages=stages,
         figures=HOME_FIGURES,
         run=certified_id(),

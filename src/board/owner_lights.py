@@ -6,17 +6,19 @@ only while every file that it was measured on is unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..config.profile import load_profile
+from ..core.check import Check
 from ..core.errors import BadInput
-from ..gates.ambers import signed_off
+from ..gates.ambers import sign_offs
 from ..gates.gate import Finding
 from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, Round, read_round, verify_ledger, verify_report
 from ..loop.lights import Colour
+from ..pages.render import LABELS
 from .run_files import file_stamp
 
 EVIDENCE = "evidence"
@@ -44,6 +46,15 @@ class OwnerLight:
     changed: Sequence[str] = ()
     """Files that it was measured on and that have changed since."""
     report: str = ""
+    ambers: Sequence[Check] = ()
+    """Facts that the owner must know."""
+    signed: Mapping[str, str] = field(default_factory=dict)
+    """Who signed off each amber that is signed off."""
+
+    @property
+    def unsigned(self) -> list[str]:
+        """Names of the ambers that nobody has signed off."""
+        return [one.name for one in self.ambers if one.name not in self.signed]
 
 
 @dataclass(frozen=True)
@@ -103,17 +114,22 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
 
     if failed:
         names = ", ".join(f"{one.gate}: {one.name}" for one in failed[:3])
+        names_zh = "、".join(f"{LABELS['gates'][one.gate][1]} {one.name}" for one in failed[:3])
         more = f" (+{len(failed) - 3})" if len(failed) > 3 else ""
-        return light("red", f"{len(failed)} of {len(findings)} failed: {names}{more}", f"{len(failed)} 项未通过")
+        english = f"{len(failed)} of {len(findings)} failed: {names}{more}"
+        return light("red", english, f"{len(findings)} 项中 {len(failed)} 项未通过：{names_zh}{more}")
     if name == EVIDENCE:
         if refusal := _refused(path, report, sums):
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
             return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
-        signed = signed_off(load_profile(report.profile)) if report.ambers else set()
-        if names := ", ".join(one.name for one in report.ambers if one.name not in signed):
-            return light("amber", f"holds; the owner must know: {names}", f"报告与文件一致；负责人须知：{names}")
-        return light("green", "report and files hold", "报告与文件一致")
+        if not report.ambers:
+            return light("green", "report and files hold", "报告与文件一致")
+        known, signed = [one.name for one in report.ambers], sign_offs(load_profile(report.profile))
+        english = ", ".join(f"{name} (signed off)" if name in signed else name for name in known)
+        chinese = "、".join(f"{name}（已签字）" if name in signed else name for name in known)
+        amber = light("amber", f"holds; the owner must know: {english}", f"报告与文件一致；负责人须知：{chinese}")
+        return replace(amber, ambers=report.ambers, signed=signed)
     if not findings:
         return light("grey", "nothing was measured", "没有测量")
     if changed:

@@ -5,6 +5,7 @@ What takes time is measured in threads beside the requests, and only when someth
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -21,6 +22,8 @@ from ..core.errors import BadInput
 from ..core.jsonl import decode_or_none
 from ..core.paths import EVAL_METRICS, HERE, LATEST_RUN, METRICS, all_runs, certified_run, evaluations, run_of
 from ..eval.compare import Change
+from ..eval.trial import TrialReport
+from ..gates.ambers import sign_offs
 from ..gates.gate import PREFLIGHT
 from ..gates.manifest import newest_evaluation
 from ..loop.kpi import measure
@@ -87,8 +90,8 @@ class Board:
         )
         self.loop = Measured(_measure_loop, EVERY, self._loop_stamp)
         self.kpis = Measured(lambda: measure(load_profile(last_run()), newest_evaluation()), KPIS_EVERY)
-        self.result = Measured(lambda: read_trial(newest_evaluation()), EVERY, _evaluation_stamp)
-        """The report of the evaluation that counts, None before the first one."""
+        self.result = Measured(_measure_result, EVERY, _evaluation_stamp)
+        """The report of the evaluation that counts, None before the first one, and who signed off its ambers."""
         self.thresholds = Measured(lambda: load_profile(last_run()).thresholds, KPIS_EVERY)
         self.changes: dict[tuple[str, str], Measured[dict[str, Change]]] = {}
         """Comparisons of two sets that somebody has opened."""
@@ -104,12 +107,13 @@ class Board:
         self.refresh(0.0)
 
     def refresh(self, wait: float) -> None:
-        """Measure again what has changed. `wait`: seconds for all first measurements together."""
+        """Measure again what has changed. `wait`: seconds to give to all measurements together. KPIs are not waited for
+        when they were measured before: they have no stamp, and their table says when it was measured."""
         measured: tuple[Measured[Any], ...] = (self.result, self.rounds, self.loop, self.kpis)
         for one in measured:
             one.get()
         end = time.monotonic() + wait
-        for one in measured:
+        for one in measured if self.kpis.value is None else measured[:-1]:
             one.get(max(0.0, end - time.monotonic()))
 
     def close(self) -> None:
@@ -125,9 +129,15 @@ class Board:
         return tuple((str(path), file_stamp(path)) for path in sorted({*paths, loop.state.path, PREFLIGHT}))
 
 
+def _measure_result() -> tuple[TrialReport | None, dict[str, str]]:
+    trial = read_trial(newest_evaluation())
+    return trial, sign_offs(load_profile(last_run())) if trial and trial.ambers else {}
+
+
 def _evaluation_stamp() -> object:
+    """Stamps of the reports and of the sign-offs."""
     reports = [path for run in (HERE, *all_runs()) for path in evaluations(run)]
-    return [(str(path), file_stamp(path)) for path in reports]
+    return [(str(path), file_stamp(path)) for path in (*reports, PREFLIGHT)]
 
 
 def _measure_loop() -> tuple[ProfileLoop, list[Light]]:
@@ -153,7 +163,8 @@ def _named(roots: Sequence[Path]) -> dict[str, Path]:
 
 
 class Measured(Generic[T]):
-    """A value that a thread measures again when it is due. `get()` answers at once with the last one.
+    """A value that a thread measures again when it is due. `get()` answers at once with the last one, `get(wait)` with
+    the new one if it comes in time.
 
     `stamp` tells cheaply whether anything changed; without one, the value is measured every `every` seconds.
     """
@@ -161,40 +172,42 @@ class Measured(Generic[T]):
     def __init__(self, take: Callable[[], T], every: float, stamp: Callable[[], object] | None = None) -> None:
         self._take, self._every, self._stamp = take, every, stamp
         self._lock = threading.Lock()
-        self._first = threading.Event()
-        self._busy = False
-        self._next = 0.0
+        self._idle = threading.Event()
+        self._measured = self._busy = False
+        self._ended = self._next = -math.inf
         self._known: object = None
         self.value: T | None = None
         self.error = ""
         self.at = 0.0
 
     def get(self, wait: float = 0.0) -> T | None:
-        """`wait`: seconds to give to the first measurement."""
+        """`wait`: seconds to give to a measurement that is due or running. Who waits needs no rest in between."""
         with self._lock:
-            due = not self._busy and time.monotonic() >= self._next
-            self._busy = self._busy or due
+            due = not self._busy and time.monotonic() >= (self._ended + self._every if wait else self._next)
+            if due:
+                self._busy = True
+                self._idle.clear()
         if due:
             threading.Thread(target=self._measure, daemon=True).start()
         if wait:
-            self._first.wait(wait)
+            self._idle.wait(wait)
         return self.value
 
     def _measure(self) -> None:
         started = time.monotonic()
         try:
             stamp = self._stamp() if self._stamp else object()
-            if stamp != self._known or not self._first.is_set():
+            if stamp != self._known or not self._measured:
                 self._keep(self._take(), "")
                 self._known = stamp
         except (BadInput, OSError) as error:
             self._keep(None, str(error))
         finally:
             with self._lock:
-                taken = time.monotonic() - started
-                self._next = time.monotonic() + max(self._every, REST * taken)
-                self._busy = False
-            self._first.set()
+                self._ended = time.monotonic()
+                self._next = self._ended + max(self._every, REST * (self._ended - started))
+                self._measured, self._busy = True, False
+                self._idle.set()
 
     def _keep(self, value: T | None, error: str) -> None:
         if error:

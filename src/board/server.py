@@ -282,8 +282,8 @@ def _report(board: Board, request: Request) -> Response:
             if path.startswith(REPORTS) and path.endswith(".html"):
                 policy = {"Content-Security-Policy": REPORT_POLICY}
                 html = masker(os.environ)(handle.read().decode("utf-8", errors="replace"))
-                html = opened_in(html, _language(request))
-                return Response(html, media_type="text/html", headers=policy)
+                shown = opened_in(html.encode(), _language(request))
+                return Response(shown, media_type="text/html", headers=policy)
     except OutsideRunFolder:
         pass
     return _page(board, request, None, "")

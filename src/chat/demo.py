@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from askgate_env.reward import achieved
 from askgate_env.types import TASKS, Episode, Lang, Sample
 
 from ..agents.trajectory import Job
@@ -28,7 +29,7 @@ from .samples import held_out_samples
 SEED = 17
 SAMPLES = 40
 MAX_TURNS = 6
-COUNTED = ("success", "need_ask_success", "overclar_rate")
+COUNTED = ("need_ask_success", "overclar_rate")
 """Figures that are shown as counts."""
 
 
@@ -40,9 +41,10 @@ class Side:
     episodes: Sequence[Episode]
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Episodes that count for each figure, and of how many."""
+        """Episodes that count for each figure, and of how many. A lucky guess is no success."""
         found = figures(self.episodes)
-        return {name: (round((found[name].value or 0.0) * found[name].n), found[name].n) for name in COUNTED}
+        counted = {name: (round((found[name].value or 0.0) * found[name].n), found[name].n) for name in COUNTED}
+        return {"achieved": (sum(map(achieved, self.episodes)), len(self.episodes)), **counted}
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,12 @@ def write_page(demo: Demo, out: Path) -> None:
         models={name: str(side.model) for name, side in demo.sides.items()},
         pairs=pairs,
         chosen=demo.chosen is not None,
+        achieved=achieved,
         counts={name: side.counts() for name, side in demo.sides.items()},
         digests={str(side.model): model_sha256(shipped(side.model)) for side in demo.sides.values()},
     )
     with atomic_write(out) as handle:
-        handle.write(opened_in(page.decode(), demo.lang).encode())
+        handle.write(opened_in(page, demo.lang))
 
 
 def shown_places(samples: Sequence[Sample]) -> list[int]:

@@ -65,8 +65,8 @@ def evaluate_model(
         require_gguf(model)
     else:
         folder, adapter = policy_folders(model, adapter)
-    require_data(config)
-    build_missing(config, reporter)
+    require_data(config, ["shadow_set"])
+    build_missing(config, reporter, ["shadow_set"])
     samples, levels = held_out(config)
     meta = read_meta(config.shadow_set)
     limits = config.rollout_limits(meta.tools, config.eval.user)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from shutil import which
 from typing import Annotated, Any, get_args
 
 import typer
@@ -251,12 +252,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (extra := extra_with(error.name or "")):
             remedy = f"pip install 'askgate[{extra}]' (in a checkout: make setup)"
-            show.complain(f"askgate: {BadInput(f'{error.name} is not installed', remedy=remedy)}")
+            show.complain(show.explain(BadInput(f"{error.name} is not installed", remedy=remedy)))
         elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            show.complain(f"askgate: {BadInput('a path is too long', remedy='choose shorter names')}")
+            show.complain(show.explain(BadInput("a path is too long", remedy="choose shorter names")))
         else:
             sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)
+    finally:
+        say_activate()
+
+
+def say_activate() -> None:
+    """Says how to put `askgate`, which all messages name, on the path. A user of `make` may not have it there."""
+    activate = Path(sys.prefix) / "bin" / "activate"
+    if Path(sys.argv[0]).name == "askgate" and which("askgate") is None and activate.exists():
+        shown = activate.relative_to(Path.cwd()) if activate.is_relative_to(Path.cwd()) else activate
+        english = f"`askgate` is not on the path of this shell; first type: . {shown}"
+        show.complain(english, f"本 shell 的路径中没有 `askgate`；请先输入：. {shown}")
 
 
 def extra_with(module: str) -> str:

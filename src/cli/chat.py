@@ -14,6 +14,7 @@ from askgate_env.types import Lang, Turn
 
 from ..core.defaults import SEED
 from ..core.errors import BadInput
+from ..core.files import shipped
 from ..core.paths import REPORTS
 from . import options, show
 from .loop import INTERRUPTED
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..chat.policies import Policy
     from .dialogue import DialoguePrinter, Row
 
+TINY, TINY_TRAINED = Path("models/tiny"), Path("models/tiny-trained")
 MAX_TURNS, MAX_TURNS_TYPED = 6, 12
 """Turns of the policy: as in evaluations, and with a person, who may be asked more."""
 WIDE = 110
@@ -83,6 +85,8 @@ def chat(
                 _simulate(policy, samples, pool, printer)
             else:
                 printer.say("typed", model=model)
+                if shipped(Path(model)).resolve() in {shipped(one).resolve() for one in (TINY, TINY_TRAINED)}:
+                    printer.say("tiny")
                 printer.say("articles" if pages else "no_articles", count=len(pages))
                 printer.say("leave")
                 _talk(policy, pages, printer)
@@ -96,8 +100,8 @@ def chat(
 
 
 def demo(
-    trained: Annotated[Path, Option(help="Folder of the trained policy.")] = Path("models/tiny-trained"),
-    base: Annotated[Path, Option(help="Folder of the policy before training.")] = Path("models/tiny"),
+    trained: Annotated[Path, Option(help="Folder of the trained policy.")] = TINY_TRAINED,
+    base: Annotated[Path, Option(help="Folder of the policy before training.")] = TINY,
     *,
     lang: options.OneLang,
     out: Annotated[Path, Option(help="Page to write.")] = REPORTS / "demo.html",

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askgate_env.dimensions import NOTHING
+from askgate_env.reward import achieved
 from askgate_env.types import Episode, Lang, Sample, Turn
 
 from ..pages.render import LABELS, asking
@@ -178,8 +179,9 @@ def result_rows(episode: Episode, lang: Lang) -> list[Row]:
     """How an episode ended: right or wrong, asked or not."""
     kind = asking(episode.needs_clarification, episode.asks, episode.received_info)
     asked = Text(pick(LABELS["asking"][kind], lang), {"informed": GOOD, "quiet": ""}.get(kind, BAD))
-    right = episode.success
-    mark = (f"{'✓' if right else '✗'} {pick(CHAT['right' if right else 'wrong'], lang)}", GOOD if right else BAD)
+    right = achieved(episode)
+    verdict = "right" if right else "lucky" if episode.success else "wrong"
+    mark = (f"{'✓' if right else '✗'} {pick(CHAT[verdict], lang)}", GOOD if right else BAD)
     found = [Text(*mark), asked]
     if episode.end != "answer":
         found.append(Text(pick(LABELS["endings"][episode.end], lang), BAD))

@@ -90,6 +90,7 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..core.files import write_json
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import KPIS, measure
+    from ..loop.profile_loop import has_run
     from ..loop.runner import worst
 
     if loop.will_train(until) and find_spec("torch") is None:
@@ -100,6 +101,8 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             from ..training.preflight import plan
 
             plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
+        if not has_run():
+            show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
         results = loop.run(os.environ, stage_view(loop.command), until)
     except KeyboardInterrupt:
         english = f"interrupted; type `{loop.command}` to resume: finished stages are not repeated"
@@ -117,7 +120,8 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             write_rc1(loop.profile)
             show.wrote(RC1_PAGE)
     except BadInput as error:  # a refused report changes no light
-        show.complain(f"the reports are not complete: {error}")
+        show.complain("the reports are not complete:", "报告不完整：")
+        show.complain(show.explain(error))
     found = loop.lights()
     green = sum(light.colour == "green" for light in found)
     show.say(f"{green} of {len(found)} lights are green", f"{len(found)} 盏灯中 {green} 盏为绿灯")
@@ -203,9 +207,8 @@ def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
     width = max(map(len, COLOURS)) + 2
     for light in found:
         lamp = both("RED" if light.colour == "red" else light.colour, LABELS["lamps"][light.colour][1])
-        waits = "前序阶段未通过，或文件、设置已变" if light.colour == "grey" else light.why
-        why = both(light.why, LABELS["stage_why"].get(light.why, ("", waits))[1])
-        title = both(light.title, light.title_zh) + (f" ({why})" if why else "")
+        why = both(f" ({light.why})", f"（{light.why_zh}）") if light.why else ""
+        title = both(light.title, light.title_zh) + why
         show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
     if (run := certified_id()) and has_gated_run():
         show.say(f"run: {run} (report, verify and package are about it)", f"运行：{run}（报告、核验与复现包针对它）")

@@ -124,9 +124,11 @@ def chosen_profile(given: ProfileName | None, default: ProfileName | None = None
 
     `default`: the verb's own. Without one it is the profile that ran here, or quickstart before any did.
     """
-    from ..loop.profile_loop import profiles_run
+    from ..loop.profile_loop import has_run, profiles_run
 
     ran = profiles_run()
+    if default is None and not has_run():
+        show.complain(f"no run in {Path.cwd()}", f"{Path.cwd()} 中没有运行")
     usual = default or (ran[0] if ran else "quickstart")
     if given is None and set(ran) - {usual}:
         here = " and ".join(ran)

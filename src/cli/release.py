@@ -318,7 +318,7 @@ def report(
         for one in found.verdict:
             lamp = {
                 "green": "PASSED",
-                "amber": both("AMBER", "黄灯"),
+                "amber": both("AMBER (signed off)", "黄灯（已签字）") if one.passed else both("AMBER", "黄灯"),
                 "red": "FAILED",
                 "grey": both("NOT YET", "未完成"),
             }[one.colour]

@@ -22,7 +22,7 @@ from askgate_env.types import LEVELS, Level, Sample, Task
 
 from ..core.check import Check, Report
 from ..core.errors import BadInput
-from ..core.files import sha256_file
+from ..core.files import package_yaml, sha256_file
 from ..core.jsonl import read_records
 from ..runtime.language import in_language as both
 from ..runtime.language import terminal_language
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ..scoring.judge import Tally
 
 T = TypeVar("T")
+LABELLED = ("trial_checks", "difficulty_checks", "agreement", "ablation")
+"""Groups of labels of the pages that name checks."""
 ROWS_SHOWN = 20
 """Number of skipped rows that are named in the terminal."""
 FIGURES = {
@@ -57,8 +59,7 @@ def complain(text: str, chinese: str = "") -> None:
 
 
 def explain(error: BadInput) -> str:
-    """An error in the language of the terminal. In Chinese its frame is translated, and its texts if they are frequent
-    ones (`errors_zh.yaml`)."""
+    """An error in the language of the terminal. Texts that `errors_zh.yaml` does not have stay in English."""
     if terminal_language() == "en":
         return f"askgate: {error}"
     what, remedy = in_chinese(error.what.rstrip(".")), in_chinese(error.remedy.rstrip("."))
@@ -76,17 +77,23 @@ def in_chinese(text: str) -> str:
     if row := re.fullmatch(r"(.+?:\d+: (?:hidden: )?)((?:'.*' )?)(skipped: )?(.+?)\.?", text):
         return f"{row[1]}{row[2]}{'跳过：' if row[3] else ''}{in_chinese(row[4])}"
     for pattern, chinese in _chinese_texts():
-        if found := re.fullmatch(pattern, text):
+        if found := pattern.fullmatch(text):
             return found.expand(chinese)
     return text
 
 
 @cache
-def _chinese_texts() -> list[tuple[str, str]]:
+def _chinese_texts() -> list[tuple[re.Pattern[str], str]]:
+    """Patterns of English texts, with the Chinese ones: those of errors, and remedies of checks, which errors name."""
     import yaml
 
-    found: list[tuple[str, str]] = yaml.safe_load(Path(__file__).with_name("errors_zh.yaml").read_bytes())
-    return found
+    found: list[tuple[str, str]] = []
+    for one in (one for group in package_yaml("templates/remedies.yaml").values() for one in group.values()):
+        # `{least}` stands for a value; an amber ends with its facts.
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(one["en"])) + "(?P<facts>: .+)?"
+        found.append((pattern, re.sub(r"{(\w+)}", r"\\g<\1>", one["zh"]) + r"\g<facts>"))
+    found += yaml.safe_load(Path(__file__).with_name("errors_zh.yaml").read_bytes())
+    return [(re.compile(pattern), chinese) for pattern, chinese in found]
 
 
 FEW_HELD_OUT = 30
@@ -144,7 +151,12 @@ def password_of(key: Path | None) -> bytes | None:
     """The password of a private key (PEM), asked for at the terminal. None: there is no key, or it has no password."""
     if key is None or not key.is_file() or b"ENCRYPTED" not in key.read_bytes():
         return None
-    return str(typer.prompt("password of the key", hide_input=True, err=True)).encode()
+    return str(typer.prompt(both("password of the key", "密钥的口令"), hide_input=True, err=True)).encode()
+
+
+def ask(english: str, chinese: str) -> str:
+    """An answer typed at the terminal; empty if standard input is not one."""
+    return str(typer.prompt(both(english, chinese), err=True)).strip() if sys.stdin.isatty() else ""
 
 
 def finish(
@@ -275,9 +287,14 @@ def print_ambers(ambers: Sequence[Check], signable: bool = False) -> None:
 
 
 def label(check: Check) -> str:
-    """Name of a check. Distances from a share that was asked for are named as such."""
-    far = check.name.partition("[")[0] in ("clarify_rate", "mix")
-    return check.name + both(" (points off)", "（相差百分点）") if far else check.name
+    """Name of a check, in Chinese that of the pages if they have one. Distances from a share are named as such."""
+    from ..pages.render import LABELS
+
+    name, bracket, scope = check.name.partition("[")
+    if name in ("clarify_rate", "mix"):
+        return check.name + both(" (points off)", "（相差百分点）")
+    found = [LABELS[group][name][1] for group in LABELLED if name in LABELS[group]]
+    return both(check.name, f"{found[0]}{bracket}{scope}" if found else "")
 
 
 def measured(check: Check | Finding) -> str:

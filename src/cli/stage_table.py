@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ..core.files import last_bytes
 from ..core.paths import LOGS
-from ..loop.stage import FAILED, PASSED, Stage
+from ..loop.stage import FAILED, PASSED, Stage, in_chinese
 from ..loop.stage_view import RunningStage, StageView, figure_of, log_of, verdict
 from ..runtime.language import in_language
 from . import show
@@ -28,6 +28,8 @@ WIDE = 120
 NAMES, TITLES, FIGURES, TIMES = 15, 16, 33, 7
 """Columns of a terminal of 80, less one for the state and the gaps."""
 BAR = 6
+DONE = ("ok", "kept", "RED")
+"""States of a stage that ended with a verdict."""
 READ_BYTES = 4096
 COLOURS = {"ok": "green", "kept": "green", "RED": "bold red", "stop": "bold red", "run": "bold cyan", "skip": "yellow"}
 _PROGRESS = re.compile(r"^(?:.*: )?([\w ]+): (\d+) of (\d+)\b|\b(step) (\d+)/(\d+)\b", re.MULTILINE)
@@ -96,10 +98,10 @@ class StageTable(StageView):
                 self.running = []
                 for row in self.rows.values():
                     if row.state == "run":
-                        row.state, row.figure = "stop", "interrupted"
+                        row.state, row.figure = "stop", in_language("interrupted", "已中断")
 
     def skipped(self, stage: Stage, why: str) -> None:
-        self.rows[stage.name] = Row("skip", why)
+        self.rows[stage.name] = Row("skip", in_language(why, in_chinese(why)))
 
     def kept(self, stage: Stage, code: int) -> None:
         self.rows[stage.name] = Row("kept" if code == PASSED else verdict(code), figure_of(stage, code))
@@ -118,10 +120,12 @@ class StageTable(StageView):
     def ended(self, one: RunningStage, code: int) -> None:
         self.running = [other for other in self.running if other is not one]
         state = verdict(code) if code in (PASSED, FAILED) else "stop"
-        figure = figure_of(one.stage, code) if code in (PASSED, FAILED) else f"exit code {code}"
+        stopped = in_language(f"exit code {code}", f"退出码 {code}")
+        figure = figure_of(one.stage, code) if code in (PASSED, FAILED) else stopped
         self.rows[one.stage.name] = Row(state, figure, time.monotonic() - one.began)
         if code != PASSED:
-            self.say(f"{one.stage.name}: {verdict(code)}. Its last lines:")
+            last = in_language("Its last lines:", "最后几行输出：")
+            self.say(f"{one.stage.name}: {verdict(code)}. {last}")
         self.explain(one.stage, code)
         self._draw()
 
@@ -155,7 +159,7 @@ class StageTable(StageView):
         return Group(self._summary(), table, *self._foot())
 
     def _summary(self) -> Text:
-        done = sum(row.state not in ("", "run") for row in self.rows.values())
+        done = sum(row.state in DONE for row in self.rows.values())
         left = self.seconds_left()
         ending = in_language(f", about {clock(left)} left", f"，约剩 {clock(left)}") if left else ""
         english = f"{done} of {len(self.stages)} stages done{ending}; output of each: {LOGS / 'stages'}/NAME.log"
@@ -175,7 +179,7 @@ class StageTable(StageView):
         count = f"{found.done}/{found.total}"
         bar = Text.assemble(("━" * full, "cyan"), ("━" * (BAR - full), "dim"))
         left = self._stage_left(stage)
-        ending = f" {clock(left)} left" if left else ""
+        ending = in_language(f" {clock(left)} left", f" 剩 {clock(left)}") if left else ""
         room = FIGURES - BAR - len(count) - len(ending) - 2
         return Text.assemble(f"{found.label[:room]} {count} ", bar, ending)
 

@@ -319,7 +319,8 @@ def run_round(
         Option(
             "--replace",
             metavar="PROFILE",
-            help="Withdraw the passed rounds and sign-offs of PROFILE, another profile that ran in this folder.",
+            help="Withdraw the passed rounds and sign-offs of PROFILE. Needed if another profile ran in this folder, "
+            "if a model was trained behind the ticket, or if somebody signed off.",
         ),
     ] = "",
     again: Annotated[
@@ -398,12 +399,15 @@ def sign_off(
         Option(help="The owner's private Ed25519 key (PEM). Required if the profile names an owner key."),
     ] = None,
     amber: Annotated[str, Option(help="Amber to accept, such as judge_weight. Default: sign the ticket.")] = "",
-    by: Annotated[str, Option(help="With --amber and without an owner key: who accepts it. Default: $USER.")] = "",
-    reason: Annotated[str, Option(help="With --amber: why it is acceptable. Recorded and shown in reports.")] = "",
+    by: Annotated[str, Option(help="Your name. Recorded; required with --amber, and asked for at a terminal.")] = "",
+    reason: Annotated[
+        str, Option(help="Why it is acceptable. Recorded; required with --amber, and asked for at a terminal.")
+    ] = "",
 ) -> None:
     """Sign the ticket of this folder, or accept an amber light. Verifies the evidence first.
 
-    A ticket needs a signature only if the profile names an owner key. A release needs every amber to be accepted.
+    A ticket needs a signature only if the profile names an owner key. A release needs every amber to be accepted. Every
+    sign-off is kept: a second one of the same amber is added to the first.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key
@@ -414,12 +418,13 @@ def sign_off(
     ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
-    profile, password = load_profile(ticket.profile), show.password_of(key)
+    profile, password, by, reason = load_profile(ticket.profile), show.password_of(key), by.strip(), reason.strip()
     if amber:
         from ..gates.ambers import sign_amber
 
-        name = by or os.environ.get("USER", "")
-        show.wrote(sign_amber(profile, amber, key, password, name, reason))
+        by = by or show.ask("your name", "您的姓名")
+        reason = reason or show.ask(f"why {amber} is acceptable", f"为何可以接受 {amber}")
+        show.wrote(sign_amber(profile, amber, key, password, by, reason))
         return
     if key is None:
         raise BadInput("is missing", where="--key", remedy="name the owner's private key, or an amber with --amber")
@@ -430,18 +435,21 @@ def sign_off(
             remedy="set owner_key in the profile and run both rounds again, then sign",
         )
     require_owner_key(profile, key, password)
-    show.wrote(sign(key, password, TICKET, ticket.profile, ticket.run, ENVELOPE))
+    show.wrote(sign(key, password, TICKET, ticket.profile, ticket.run, ENVELOPE, by, reason))
 
 
 def _print_round(report: Round) -> None:
+    from ..pages.render import LABELS
+
+    gates = {one.gate: both(one.gate, LABELS["gates"][one.gate][1]) for one in report.findings}
     columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
     rows = (
-        [one.gate, one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
+        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
         for one in report.findings
     )
     show.print_table(columns, rows, text=columns)
     for one in report.failed:
-        show.print_failure(f"{one.gate}: {one.name}", one)
+        show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
     show.print_ambers(report.ambers)
     verdict = "PASSED" if report.passed else "FAILED"
     failed = "" if report.passed else f", {len(report.failed)} failed"

@@ -62,6 +62,10 @@ def check(name: str, value: float | None, rule: Rule, threshold: float, remedy: 
     return Check(name, measured, rule, threshold, passed, remedy, remedy_zh)
 
 
+NOT_FOR_SIGNING = "weaker_thresholds"
+"""The amber that nobody can sign off."""
+
+
 def amber(name: str, value: float | None, rule: Rule, threshold: float, told: str = "") -> list[Check]:
     """The amber of that name if the value does not pass, else nothing. `told` is added to its text."""
     en, zh = remedies("ambers")[name]

@@ -22,6 +22,8 @@ WEIGHTS = ".safetensors"
 ADAPTER = "adapter_config.json"
 """File of a folder that PEFT has saved."""
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+VOCABULARIES = (TOKENIZER, "tokenizer.model", "vocab.json", "vocab.txt")
+"""Files of which a tokenizer needs one."""
 
 
 def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:
@@ -130,14 +132,14 @@ def require_config(folder: Path) -> None:
 @contextmanager
 def explain_tokenizer_errors(folder: Path) -> Iterator[None]:
     """Turns the errors of a library that finds no tokenizer, or none that it can read, into BadInput."""
+    remedy = f"copy {TOKENIZER} and tokenizer_config.json from where the model came from"
+    # Without any, transformers makes an empty tokenizer.
+    if not any((folder / name).is_file() for name in VOCABULARIES):
+        raise BadInput(f"has no tokenizer: {TOKENIZER} is missing", where=str(folder), remedy=remedy)
     try:
         yield
     except (OSError, ValueError, KeyError) as error:
-        if (folder / TOKENIZER).is_file():
-            what = f"{TOKENIZER} cannot be read ({str(error).splitlines()[0]})"
-        else:
-            what = f"has no tokenizer: {TOKENIZER} is missing"
-        remedy = f"copy {TOKENIZER} and tokenizer_config.json from where the model came from"
+        what = f"the tokenizer cannot be read ({str(error).splitlines()[0]})"
         raise BadInput(what, where=str(folder), remedy=remedy) from error
 
 

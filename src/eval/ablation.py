@@ -21,6 +21,8 @@ from ..core.paths import ablation_seal
 FREE = {"base_model", "seed_pool", "shadow_set", "checkpoint", "device_pref"}
 """Settings of a run that are not compared: those that change no result, and paths, whose files are compared."""
 FREE_IN_REWARD = {"weights", "unstable"}
+CHECKPOINTS = 12
+"""A run of the ablation saves at least this often, so that Ctrl-C costs little of a run without other checkpoints."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> Train
         if settings["reward"][key]:
             settings["reward"][key] = str(shipped(Path(settings["reward"][key])).absolute())
     base = shipped(Path(config.base_model))
+    save_every = min(config.checkpoint.every_steps, max(1, plan.steps // CHECKPOINTS))
     return TrainConfig.model_validate(
         settings
         | {
@@ -64,7 +67,7 @@ def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> Train
             "use_overclar_penalty": penalty,
             "reward": {**settings["reward"], "alpha": plan.alpha, "cap": plan.cap},
             "eval": {**settings["eval"], "every_steps": plan.steps, "n": plan.n, "base": False, "control": False},
-            "checkpoint": {**settings["checkpoint"], "mirror": None},
+            "checkpoint": {**settings["checkpoint"], "every_steps": save_every, "mirror": None},
             "watch": {"ask_spam": 1.0, "malformed": 1.0, "bare_answer": 1.0, "echo": 1.0, "spike": 1000.0},
         }
     )

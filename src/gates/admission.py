@@ -67,6 +67,7 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     `overrides`: the command line's `--set`.
     """
     if not TICKET.exists():
+        _ = Manifest().run  # where no round was run at all, that is what is wrong
         see = f"; {REFUSAL} says what to do" if REFUSAL.exists() else ""
         raise BadInput(f"there is no ticket, so no training{see}", where=str(TICKET), remedy=RUN_BOTH)
     manifest = Manifest()

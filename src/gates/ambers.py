@@ -19,7 +19,9 @@ requires a judge that reads, `judge_noise` and `canaries_fooled` are red instead
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from askgate_env.types import Record
 
 from ..config.profile import Profile, profile_path, scoring_of
 from ..config.schema import dotted
-from ..core.check import Check, amber, now
+from ..core.check import NOT_FOR_SIGNING, Check, amber, now
 from ..core.errors import BadInput
 from ..core.files import package_json, read_record, sha256_file, shipped, write_json
 from ..core.jsonl import read_unique
@@ -46,7 +48,6 @@ from .manifest import Manifest, newest_evaluation
 from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
 from .ticket import ROUND1, TICKET, read_round
 
-NOT_FOR_SIGNING = "weaker_thresholds"
 REFERENCE = "templates/reference_thresholds.json"
 """Thresholds of the shipped profiles. Profiles may be edited; these are part of the package."""
 _HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.|^sizes\.|^votes\.k")
@@ -61,7 +62,7 @@ class Amber:
     fact: Check
     file: Path
     signed: str = ""
-    """Name of the owner who signed it off. Empty if nobody did, or if the file has changed since."""
+    """Everybody who signed it off, with reasons. Empty if nobody did, or if the file has changed since."""
 
     @property
     def name(self) -> str:
@@ -69,7 +70,10 @@ class Amber:
 
 
 class Acknowledgement(Record, frozen=True):
-    """`reports/preflight/amber_NAME.json`, where the profile names no owner key. It is recorded in the manifest."""
+    """`reports/preflight/amber_NAME.json`, where the profile names no owner key. It is recorded in the manifest.
+
+    A later sign-off of the same amber is a file of its own, `amber_NAME.2.json`: none is overwritten.
+    """
 
     amber: str
     path: str
@@ -108,17 +112,15 @@ def open_ambers(profile: Profile) -> list[Amber]:
     return [one for one in ambers(profile) if not one.signed]
 
 
-def signed_off(profile: Profile) -> set[str]:
-    """Names of the ambers that are signed off; none where a file of the evidence cannot be read."""
+def sign_offs(profile: Profile) -> dict[str, str]:
+    """Who signed off each amber that is signed off; empty where a file of the evidence cannot be read."""
     try:
-        return {one.name for one in ambers(profile) if one.signed}
+        return {one.name: one.signed for one in ambers(profile) if one.signed}
     except BadInput:
-        return set()
+        return {}
 
 
-def sign_amber(
-    profile: Profile, name: str, key: Path | None, password: bytes | None, by: str, reason: str = ""
-) -> Path:
+def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | None, by: str, reason: str) -> Path:
     """Signs an amber off: with the owner's key where the profile names one, else by name in the manifest."""
     found = next((one for one in _facts(profile) if one.name == name), None)
     if found is None:
@@ -126,24 +128,25 @@ def sign_amber(
         raise BadInput(f"there is no amber {name!r} (known: {known})", where="--amber", remedy="check the name")
     if name == NOT_FOR_SIGNING:
         raise BadInput("weaker thresholds cannot be signed off", where="--amber", remedy=found.fact.remedy)
-    run = Manifest().run
+    if not by:
+        raise BadInput("nobody is named", where="--by", remedy='say who accepts this: --by "Ada Lovelace"')
+    if not reason:
+        raise BadInput("no reason is given", where="--reason", remedy='say why: --reason "the judge is not used"')
+    run, path = Manifest().run, _next_file(name, signed=profile.owner_key is not None)
     if profile.owner_key is not None:
         if key is None:
             raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")
         require_owner_key(profile, key, password)
-        facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now(), "reason": reason}
-        return sign_statement(key, password, found.file, AMBER, facts, amber_file(name, signed=True))
+        facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now(), "by": by, "reason": reason}
+        return sign_statement(key, password, found.file, AMBER, facts, path)
     if key is not None:
         raise BadInput(
             f"profile {profile.name} names no owner key, so a signature would prove nothing",
             where="--key",
             remedy="sign off by name with --by, or set owner_key in the profile and run both rounds again",
         )
-    if not by.strip():
-        raise BadInput("nobody is named", where="--by", remedy='say who accepts this: --by "Ada Lovelace"')
-    path = amber_file(name, signed=False)
     digest = sha256_file(shipped(found.file))
-    write_json(path, Acknowledgement(name, str(found.file), digest, by.strip(), now(), reason))
+    write_json(path, Acknowledgement(name, str(found.file), digest, by, now(), reason))
     Manifest().record([path])
     return path
 
@@ -237,17 +240,27 @@ def _has_exam(profile: Profile, path: Path) -> bool:
 
 
 def _signed_by(profile: Profile, amber: Amber) -> str:
-    digest = sha256_file(shipped(amber.file))
+    """Names and reasons of the sign-offs that hold for the file as it is now."""
     if amber.name == NOT_FOR_SIGNING:
         return ""
-    path = amber_file(amber.name, signed=profile.owner_key is not None)
-    if not path.exists():
-        return ""
-    if profile.owner_key is not None:
-        statement = read_signed(path, profile.owner_key, AMBER)
-        facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
-        same = facts.get("amber") == amber.name and facts.get("run") == Manifest().run
-        return _with_reason("the owner's key", facts.get("reason")) if same and subjects == [{"sha256": digest}] else ""
+    digest, with_key = sha256_file(shipped(amber.file)), profile.owner_key is not None
+    read = _signed_statement if with_key else _acknowledgement
+    found = (read(profile, amber, digest, path) for path in amber_files(amber.name, with_key))
+    return "; ".join(filter(None, found))
+
+
+def _signed_statement(profile: Profile, amber: Amber, digest: str, path: Path) -> str:
+    """Name and reason of a sign-off by the owner's key; empty if it is for another run or file."""
+    assert profile.owner_key is not None
+    statement = read_signed(path, profile.owner_key, AMBER)
+    facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
+    same = facts.get("amber") == amber.name and facts.get("run") == Manifest().run and subjects == [{"sha256": digest}]
+    who = f"{facts['by']} with the owner's key" if facts.get("by") else "the owner's key"
+    return _with_reason(who, facts.get("reason")) if same else ""
+
+
+def _acknowledgement(profile: Profile, amber: Amber, digest: str, path: Path) -> str:
+    """Name and reason of a sign-off in the manifest; empty if it is for another file or was written by hand."""
     stated = read_record(path, Acknowledgement, _AGAIN)
     entry = Manifest().newest().get(str(path))
     recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
@@ -259,6 +272,16 @@ def _with_reason(by: str, reason: str | None) -> str:
     return f"{by} ({reason})" if reason else by
 
 
-def amber_file(name: str, signed: bool) -> Path:
-    """The file of a sign-off; `signed`: by the owner's key."""
-    return PREFLIGHT / f"amber_{name}{'.dsse' if signed else ''}.json"
+def amber_files(name: str, signed: bool) -> list[Path]:
+    """The files of all sign-offs of an amber, oldest first; `signed`: those by the owner's key."""
+    return list(takewhile(Path.exists, _names(name, signed)))
+
+
+def _next_file(name: str, signed: bool) -> Path:
+    return next(path for path in _names(name, signed) if not path.exists())
+
+
+def _names(name: str, signed: bool) -> Iterator[Path]:
+    """`amber_NAME.json`, `amber_NAME.2.json`, ...; of the owner's key `amber_NAME.dsse.json` and so on."""
+    for number in count(1):
+        yield PREFLIGHT / f"amber_{name}{f'.{number}' if number > 1 else ''}{'.dsse' if signed else ''}.json"

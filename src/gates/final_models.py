@@ -56,6 +56,13 @@ def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
     return folders
 
 
+def trained_behind_ticket() -> list[Path]:
+    """Final models in this folder, of all runs, that are sealed with the ticket."""
+    ticket, runs = sha256_file(TICKET), run_paths.all_runs() or [run_paths.HERE]
+    models = [seal.parent for run in runs for seal in final_seals(run / run_paths.GATED_CHECKPOINTS)]
+    return [folder for folder in models if sealed_ticket(folder) == ticket]
+
+
 def sealed_ticket(folder: Path) -> str:
     """SHA-256 of the ticket that a model is sealed with; empty where there is none or the seal is damaged."""
     try:

@@ -71,9 +71,9 @@ class Manifest:
     def run(self) -> str:
         if not self.entries:
             raise BadInput(
-                "there is no evidence yet",
+                f"there is no evidence yet in {Path.cwd()}",
                 where=str(self.path),
-                remedy="run `askgate quickstart`, or round 1 of your own run",
+                remedy="go to the folder of your run; to start one here, run `askgate quickstart` or round 1",
             )
         return self.entries[0].sha256
 

@@ -29,6 +29,7 @@ from ..core.files import (
     shipped,
 )
 from ..core.model_files import base_sha256
+from ..runtime.language import in_language
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
 from ..scoring.ledger import EMPTY, newest_scorings, verify
@@ -41,6 +42,7 @@ from .checks.judge import judge_findings, score_exam
 from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
+from .final_models import trained_behind_ticket
 from .gate import (
     GATES,
     MEASURED,
@@ -66,6 +68,7 @@ from .ticket import (
     issue,
     read_commit,
     read_round,
+    sign_off_files,
     verify_ledger,
     verify_report,
     withdraw_reports,
@@ -98,8 +101,8 @@ def run_round(
 ) -> tuple[Round, Path]:
     """Runs round 1 or 2 of a profile. Returns its report and the report's path.
 
-    One round at a time: two would overwrite each other's evidence. `replaces`: the other profile whose passed rounds
-    this one may withdraw.
+    One round at a time: two would overwrite each other's evidence. `replaces`: the profile whose passed rounds this one
+    may withdraw though they are another profile's, or something depends on the ticket.
     """
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
@@ -130,7 +133,8 @@ def run_round(
                 findings.append(unmeasured(gate, error))
                 del gates[gate]
         # The judge has answered. From here on the evidence of the earlier round is overwritten.
-        withdraw_reports(number, manifest, sign_offs=any(one.profile != profile.name for one in to_lose.values()))
+        if withdrawn := ", ".join(map(str, withdraw_reports(number, manifest))):
+            tell(in_language(f"withdrawn: {withdrawn}", f"已撤回：{withdrawn}"))
         _move(draft.work, context.work)
         of_round = [measured_file(context, gate) for gate in GATES]
         for file in of_round:
@@ -204,6 +208,13 @@ def _refuse_needless_loss(
                 where=str(path),
                 remedy=f"name --profile {report.profile}, or add --replace {report.profile} to give it up",
             )
+    ticket = to_lose.get(TICKET)
+    if ticket and ticket.profile != replaces and (lost := [*trained_behind_ticket(), *sign_off_files()]):
+        raise BadInput(
+            f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}",
+            where=str(TICKET),
+            remedy=f"use another folder, or give these up: add --replace {ticket.profile}",
+        )
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
     if missing := [path for path in measured if not shipped(path).exists()]:
         raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")

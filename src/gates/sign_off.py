@@ -36,9 +36,13 @@ _SIGN_AGAIN = {
 }
 
 
-def sign_off(key: Path, password: bytes | None, ticket: Path, profile: str, run: str, out: Path) -> Path:
+def sign_off(
+    key: Path, password: bytes | None, ticket: Path, profile: str, run: str, out: Path, by: str = "", reason: str = ""
+) -> Path:
     """Signs a ticket that the caller has verified. Nothing of the private key is written or kept."""
-    return sign_statement(key, password, ticket, PREDICATE, {"profile": profile, "run": run, "signedAt": now()}, out)
+    said = {name: text for name, text in (("by", by), ("reason", reason)) if text}
+    facts = {"profile": profile, "run": run, "signedAt": now(), **said}
+    return sign_statement(key, password, ticket, PREDICATE, facts, out)
 
 
 def sign_statement(

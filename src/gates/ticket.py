@@ -11,6 +11,7 @@ value, threshold and evidence, and the SHA-256 of every file that was measured.
 
 from __future__ import annotations
 
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,17 @@ from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import Check, now
 from ..core.disk import disk
 from ..core.errors import BadInput
-from ..core.files import fingerprint, is_plain_json, read_record, sha256_file, sweep, write_checksums, write_json
+from ..core.files import (
+    HOME,
+    PACKAGE,
+    fingerprint,
+    is_plain_json,
+    read_record,
+    sha256_file,
+    sweep,
+    write_checksums,
+    write_json,
+)
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..scoring.ledger import Head, lines
 from ..scoring.providers import address, belongs
@@ -81,7 +92,7 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     base_model: str = ""
     """SHA-256 of the model whose episodes were measured, and that may be trained."""
     commit: str = ""
-    """Git commit of the checkout, as the operations script noted it."""
+    """Git commit of the checkout, with `-dirty` at its end if tracked files had changed; empty without a checkout."""
     fresh_seed: int | None = None
     """Seed of the random sample that was scored live."""
     round1_sha256: str = ""
@@ -110,8 +121,21 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
         return 2 if any(one.gate in INTEGRITY or one.name == MEASURED for one in self.failed) else 1
 
 
+DIRTY = "-dirty"
+"""End of the name of a commit whose checkout had other changes."""
+
+
 def read_commit() -> str:
-    return COMMIT.read_text(encoding="utf-8", errors="replace").strip() if COMMIT.exists() else ""
+    """The commit that the operations script noted, else that of the checkout that runs; empty if there is none."""
+    if COMMIT.exists():
+        return COMMIT.read_text(encoding="utf-8", errors="replace").strip()
+    if PACKAGE.name != "src" or not (HOME / ".git").exists():
+        return ""
+    command = ["git", "-C", str(HOME), "describe", "--always", "--abbrev=40", "--exclude=*", f"--dirty={DIRTY}"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # git is not installed
+        return ""
 
 
 def read_round(path: Path) -> Round:
@@ -136,18 +160,24 @@ def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
     return path
 
 
-def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -> None:
-    """Withdraws the reports that a round replaces, before it overwrites their evidence.
+def sign_off_files() -> list[Path]:
+    """Files of all sign-offs: of the ticket, and of ambers."""
+    return [path for path in (ENVELOPE, *sorted(PREFLIGHT.glob("amber_*.json"))) if path.exists()]
 
-    `sign_offs`: also those of ambers and of the ticket; they are for the profile whose rounds are replaced.
-    """
+
+def withdraw_reports(number: int, manifest: Manifest) -> list[Path]:
+    """Withdraws the reports that a round replaces, and their sign-offs, before it overwrites their evidence. Returns
+    the files that it has removed."""
     reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
-    for path in [*reports, *([ENVELOPE, *PREFLIGHT.glob("amber_*.json")] if sign_offs else [])]:
+    removed = []
+    for path in (*reports, *sign_off_files()):
         manifest.withdraw(path)  # first: where the disk is full, the report stays
         if path.exists():
             with explain_disk_errors(path, RUN_AGAIN):
                 disk.remove(path)
                 disk.sync(path.parent)
+            removed.append(path)
+    return removed
 
 
 def evidence(report: Round) -> Iterator[tuple[str, str]]:

@@ -1,12 +1,13 @@
 """The lights: one for every stage of a loop, green, amber, red or grey, and what to do next in one line.
 
 A light is green only while everything that its stage read and wrote is unchanged: checksums are computed every time.
-It is amber where nothing failed and the report has a fact that the owner must know and has not signed off.
+It is amber where nothing failed and the report has a fact that the owner must know. It stays amber when the owner has
+signed the fact off, and names who did.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from ..core.check import Check
 from ..core.files import json_or_none
 from ..runtime.lock import is_held
-from .stage import FAILED, PASSED, Stage, State
+from .stage import FAILED, PASSED, Stage, State, in_chinese
 
 _LATER = "its turn comes later"
 Colour = Literal["green", "amber", "red", "grey"]
@@ -37,9 +38,17 @@ class Light(Struct, frozen=True):
     why: str
     """Why it is not green."""
     reasons: list[Check]
-    """The checks that failed."""
+    """The checks that failed, or the ambers."""
     report: str
     """Path of the stage's first report; empty where there is none."""
+    signed: dict[str, str] = {}
+    """Who signed off each of its ambers that are signed off."""
+    why_zh: str = ""
+
+    @property
+    def unsigned(self) -> list[str]:
+        """Names of its ambers that nobody has signed off."""
+        return [one.name for one in self.reasons if self.colour == "amber" and one.name not in self.signed]
 
 
 def state_file(profile: str) -> Path:
@@ -53,19 +62,24 @@ def lights(stages: Sequence[Stage], state: State) -> list[Light]:
     if not is_held(state.path.with_suffix(".lock")):
         return found
     begun = {name for name, entry in state.entries.items() if entry.code is None}
-    return [
-        replace(one, why=RUNNING if one.stage in begun else _LATER) if one.colour == "grey" else one for one in found
-    ]
+    return [_because(one, RUNNING if one.stage in begun else _LATER) if one.colour == "grey" else one for one in found]
 
 
-def without(found: Sequence[Light], signed_off: Collection[str]) -> list[Light]:
-    """The lights without the ambers of these names."""
-    return [_without(light, signed_off) if light.colour == "amber" else light for light in found]
+def _because(light: Light, why: str) -> Light:
+    return replace(light, why=why, why_zh=in_chinese(why))
 
 
-def _without(light: Light, signed_off: Collection[str]) -> Light:
-    left = [one for one in light.reasons if one.name not in signed_off]
-    return replace(light, reasons=left, why=", ".join(one.name for one in left), colour="amber" if left else "green")
+def with_sign_offs(found: Sequence[Light], signed: Mapping[str, str]) -> list[Light]:
+    """The lights with who signed off their ambers. `signed`: by the name of the amber."""
+    return [_with_sign_offs(light, signed) if light.colour == "amber" else light for light in found]
+
+
+def _with_sign_offs(light: Light, signed: Mapping[str, str]) -> Light:
+    own = {one.name: signed[one.name] for one in light.reasons if one.name in signed}
+    names = [one.name for one in light.reasons]
+    english = [f"{name}, signed off by {own[name]}" if name in own else name for name in names]
+    chinese = [f"{name}，{own[name]} 已签字" if name in own else name for name in names]
+    return replace(light, signed=own, why="; ".join(english), why_zh="；".join(chinese))
 
 
 def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
@@ -80,7 +94,7 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
         if light.colour == "red":
             return (
                 f'"{light.title}" is red: {light.why}; read its output, then run `{command}`',
-                f"“{light.title_zh}”红灯：请查看其输出，然后运行 `{command}`",
+                f"“{light.title_zh}”红灯：{light.why_zh}；请查看其输出，然后运行 `{command}`",
             )
     if running := [light for light in found if light.why == RUNNING]:
         return (
@@ -91,14 +105,17 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
     if waiting:
         return (
             f'run `{command}`; next stage: "{waiting.title}" ({waiting.why})',
-            f"运行 `{command}`，将从“{waiting.title_zh}”继续",
+            f"运行 `{command}`，将从“{waiting.title_zh}”继续（{waiting.why_zh}）",
         )
-    known = [one.name for light in found if light.colour == "amber" for one in light.reasons]
-    if known:
-        names = list(dict.fromkeys(known))
+    if names := list(dict.fromkeys(name for light in found for name in light.unsigned)):
         return (
             f"no light is red; before a release sign off or fix: {', '.join(names)} (askgate sign-off --amber NAME)",
             f"没有红灯；发布前须签字或修正：{'、'.join(names)}（askgate sign-off --amber NAME）",
+        )
+    if any(light.signed for light in found):
+        return (
+            "no light is red, and every amber is signed off: read reports/rc1/RC1.html",
+            "没有红灯，黄灯均已签字：请阅读 reports/rc1/RC1.html",
         )
     return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"
 
@@ -132,7 +149,7 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
         colour, why, reasons = "red", "a gate failed", reasons_of(reports)
     elif reasons := reasons_of(reports, ambers=True):
         colour, why = "amber", ", ".join(one.name for one in reasons)
-    return Light(stage.name, stage.title, stage.title_zh, colour, why, reasons, shown)
+    return _because(Light(stage.name, stage.title, stage.title_zh, colour, "", reasons, shown), why)
 
 
 def reasons_of(reports: Sequence[Path], ambers: bool = False) -> list[Check]:

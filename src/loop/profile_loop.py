@@ -19,10 +19,13 @@ from ..config.profile import NAMES, Profile, load_profile
 from ..core.defaults import ProfileName
 from ..core.errors import BadInput
 from ..core.files import read_json
-from ..gates.ticket import ROUND1, TICKET
+from ..core.paths import all_runs
+from ..gates.manifest import Manifest
+from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, verify_ledger, verify_report
+from ..runtime.lock import is_held
 from ..scoring.providers import PROD, live_mode
 from ..utils.process_map import usable_cores
-from .lights import COMMANDS, Light, lights, next_step, state_file, without
+from .lights import COMMANDS, Light, lights, next_step, state_file, with_sign_offs
 from .runner import Result, run_stages
 from .stage import Stage, State
 from .stage_view import StageView
@@ -56,12 +59,18 @@ class ProfileLoop:
         found = lights(self.stages, self.state)
         if all(light.colour != "amber" for light in found):
             return found
-        from ..gates.ambers import signed_off  # imports what measures the reward
+        from ..gates.ambers import sign_offs  # imports what measures the reward
 
-        return without(found, signed_off(self.profile))
+        return with_sign_offs(found, sign_offs(self.profile))
 
     def next_step(self, found: list[Light]) -> tuple[str, str]:
         """What to do next, in English and Chinese."""
+        if not has_run():
+            here = Path.cwd()
+            return (
+                f"no run in {here}: go to the folder of your run, or run `{self.command}` to start one here",
+                f"{here} 中没有运行：请进入运行所在的目录，或运行 `{self.command}` 在此新建",
+            )
         return next_step(found, self.command)
 
     def require_live(self, environment: Mapping[str, str]) -> None:
@@ -103,7 +112,27 @@ def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
     profile = load_profile(name or last_run())
     state = State(state_file(profile.name))
     full = last_was_full(state) if full is None else full
-    return ProfileLoop(profile, stages_of(profile, full), state, full)
+    loop = ProfileLoop(profile, stages_of(profile, full), state, full)
+    if not is_held(state.path.with_suffix(".lock")):
+        _count_rounds(loop)
+    return loop
+
+
+def _count_rounds(loop: ProfileLoop) -> None:
+    """Counts rounds that were run by hand: a report that holds needs no record of the loop."""
+    for stage in loop.stages:
+        path = next((one for one in (ROUND1, TICKET, REFUSAL) if one in stage.outputs and one.exists()), None)
+        if path and loop.state.why_not_valid(stage):
+            with suppress(BadInput):  # `verify` says what is wrong with it
+                report = verify_report(path, Manifest(), Fingerprints())
+                verify_ledger(loop.profile.paths.ledger, [report.ledger])
+                if report.profile == loop.profile.name:
+                    loop.state.count(stage, report.exit_code, report.started, report.ts)
+
+
+def has_run() -> bool:
+    """Whether a loop, a round or a training was run in this folder."""
+    return bool(profiles_run() or all_runs())
 
 
 def profiles_run() -> list[ProfileName]:
@@ -117,12 +146,10 @@ def profiles_run() -> list[ProfileName]:
 
 
 def last_run() -> ProfileName:
-    """The profile whose loop was run last in this folder; `quickstart` before any was run."""
-    scale, small = state_file("rc1"), state_file("quickstart")
-    newest = max(
-        (path for path in (small, scale) if path.exists()), key=lambda path: path.stat().st_mtime, default=small
-    )
-    return "rc1" if newest == scale else "quickstart"
+    """The profile whose loop was run last in this folder, else that of its rounds; `quickstart` before any was run."""
+    stated = [name for name in NAMES if state_file(name).exists()]
+    default: ProfileName = next(iter(profiles_run()), "quickstart")
+    return max(stated, key=lambda name: state_file(name).stat().st_mtime, default=default)
 
 
 def embedded(environment: Mapping[str, str]) -> dict[str, str]:

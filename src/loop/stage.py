@@ -8,11 +8,14 @@ has a record without an exit code. It is run again, and resumes by itself if its
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import msgspec
+import yaml
 
 from askgate_env.types import Record
 
@@ -80,14 +83,14 @@ class State:
 
     def begin(self, stage: Stage) -> None:
         """Records that the stage was started."""
-        begun = StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), now(), askgate=code_sha256())
-        self._put(stage.name, begun)
+        self._put(stage.name, _begun(stage, now()))
 
     def end(self, stage: Stage, code: int) -> None:
-        begun = self.entries[stage.name]
-        grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()}
-        ended = msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=now())
-        self._put(stage.name, ended)
+        self._put(stage.name, _ended(stage, self.entries[stage.name], code, now()))
+
+    def count(self, stage: Stage, code: int, started: str, ended: str) -> None:
+        """Counts a stage that was run by hand on the files as they are now. Written with the next change."""
+        self.entries = {**self.entries, stage.name: _ended(stage, _begun(stage, started), code, ended)}
 
     def why_not_valid(self, stage: Stage) -> str:
         """Why the stage must be run (again), in plain words. Empty: its result is valid."""
@@ -128,6 +131,15 @@ class State:
         write_json(self.path, self.entries)
 
 
+def _begun(stage: Stage, at: str) -> StageRecord:
+    return StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), at, askgate=code_sha256())
+
+
+def _ended(stage: Stage, begun: StageRecord, code: int, at: str) -> StageRecord:
+    grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()}
+    return msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=at)
+
+
 def fingerprints(paths: Sequence[Path]) -> dict[str, str | None]:
     """SHA-256 of each file or folder; None where there is none."""
     return {str(path): fingerprint(path) if shipped(path).exists() else None for path in paths}
@@ -141,6 +153,22 @@ def _verb_and_flags(command: Sequence[str]) -> list[str]:
     """
     ours = list(command[:1]) == ["-m"] and command[1].endswith(".cli")
     return list(command[2:] if ours else command)
+
+
+def in_chinese(why: str) -> str:
+    """A reason of `State` or of a light in Chinese.
+
+    >>> in_chinese("data/pool.jsonl changed")
+    'data/pool.jsonl 已变'
+    """
+    found = ((re.fullmatch(pattern, why), chinese) for pattern, chinese in _chinese_texts())
+    return next((match.expand(chinese) for match, chinese in found if match), why)
+
+
+@cache
+def _chinese_texts() -> list[tuple[str, str]]:
+    read: list[tuple[str, str]] = yaml.safe_load(Path(__file__).with_name("why_zh.yaml").read_bytes())
+    return read
 
 
 def _first_change(then: dict[str, str | None], paths: Sequence[Path]) -> str:

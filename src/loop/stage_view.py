@@ -18,7 +18,7 @@ from ..core.files import json_or_none
 from ..core.paths import LOGS
 from ..runtime.language import in_language
 from .lights import reasons_of
-from .stage import FAILED, PASSED, Stage
+from .stage import FAILED, PASSED, Stage, in_chinese
 
 TAIL = 15
 """Lines of a failed stage's output that are shown."""
@@ -63,14 +63,16 @@ class StageView:
         self.say(in_language(english, f"此处已有运行在进行（{lock}），等待其结束"))
 
     def skipped(self, stage: Stage, why: str) -> None:
-        self.say(f"{self._head(stage)}: {in_language('skipped, because', '跳过：')} {why}")
+        because = in_language(f"skipped, because {why}", f"跳过：{in_chinese(why)}")
+        self.say(f"{self._head(stage)}: {because}")
 
     def kept(self, stage: Stage, code: int) -> None:
         still = in_language("still valid", "仍然有效")
         self.say(f"{self._head(stage)}: {still}{'' if code == PASSED else in_language('; its light is red', '；红灯')}")
 
     def started(self, one: RunningStage, why: str) -> None:
-        self.say(f"{self._head(one.stage)}: {in_language(one.stage.title, one.stage.title_zh)} ({why})")
+        doing = in_language(f"{one.stage.title} ({why})", f"{one.stage.title_zh}（{in_chinese(why)}）")
+        self.say(f"{self._head(one.stage)}: {doing}")
 
     def tick(self, running: Sequence[RunningStage]) -> None:
         """Called several times a second while stages are running."""

@@ -104,8 +104,8 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
         "ablation": profile_plan(profile),
         "ablation_seeds": ",".join(map(str, profile.sizes.ablation.seeds)),
         "trained_config": trained_config(profile, full),
-        # A loop at scale is started on purpose, so a quickstart in the same folder gives way to it.
-        "replaced": ["--replace", "quickstart"] if profile.name == "rc1" else [],
+        # A loop is started on purpose, so a quickstart gives way to it. A trained rc1 does not: the owner must say so.
+        "replaced": ["--replace", "quickstart"],
         "full": FULL if full else "",
         "source": profile.source.flags(),
         "reuse": ["--reuse", str(profile.source.reuse)] if profile.source.reuse > 1 else [],

@@ -33,7 +33,7 @@ from ..core.paths import final_models as model_folders
 from ..eval.compare import OUTCOMES, outcomes
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
-from ..gates.ambers import ambers
+from ..gates.ambers import ambers, sign_offs
 from ..gates.final_models import ended_early, final_models
 from ..gates.gate import measured_file, round_context
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
@@ -41,7 +41,7 @@ from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round
 from ..gates.verify import verify
 from ..reward.shadow_run import ShadowPoint
 from .difficulty import BUCKET_BOUNDS, bucket_rows
-from .render import LABELS, render_page
+from .render import LABELS, opened_in, render_page
 from .results import curve_series, log_lines
 
 RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
@@ -113,6 +113,9 @@ class Rc1(Struct, frozen=True):
     ticket: str
     """SHA-256; empty without a ticket."""
     signed: bool
+    """Whether the owner's key signed the ticket."""
+    sign_offs: dict[str, str]
+    """Who signed off each amber that is signed off."""
     models: dict[str, str]
     """Folder and SHA-256 of each trained model."""
     evaluation: TrialReport | None
@@ -138,7 +141,7 @@ def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
     """Gather the report, and write the page and its JSON: both or neither."""
     found = gather_run(profile, evaluation)
     with atomic_files() as start:
-        start(RC1_PAGE).write(rc1_page(found))
+        start(RC1_PAGE).write(opened_in(rc1_page(found)))
         start(RC1_JSON).write(json_bytes(found))
     return found
 
@@ -184,6 +187,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         training_run=Manifest().recorded_run(_run_folder(evaluation)).name if evaluation else "",
         ticket=sha256_file(TICKET) if TICKET.exists() else "",
         signed=ENVELOPE.exists() and profile.owner_key is not None and evidence_holds(found),
+        sign_offs=sign_offs(profile),
         models=_models(trial),
         evaluation=trial,
         training=thinned(_of_seeds(metrics, seeds), CURVES),

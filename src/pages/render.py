@@ -18,9 +18,10 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from askgate_env.types import Lang
+from askgate_env.types import LANGS, Lang
 
-from ..core.check import Rule
+from ..core.check import NOT_FOR_SIGNING, Rule
+from ..runtime.language import terminal_language
 
 TEMPLATES = Path(__file__).parent / "templates"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -72,7 +73,7 @@ def environment(*folders: Path) -> Environment:
     )
     made.globals |= {one.__name__: one for one in formats}
     made.filters["smoothed"] = smoothed
-    made.globals |= {"labels": LABELS, "rules": RULES}
+    made.globals |= {"labels": LABELS, "rules": RULES, "not_for_signing": NOT_FOR_SIGNING}
     made.globals["svg"] = made.get_template("svg.html").module
     return made
 
@@ -88,12 +89,15 @@ def render_page(template: str, **context: Any) -> bytes:
     return (_static_pages().get_template(template).render(**fixed, **context) + "\n").encode()
 
 
-def opened_in(page: str, lang: Lang) -> str:
-    """A static page that opens in this language; its reader may still change it."""
-    if lang == "en":
-        return page
-    english, chinese = 'id="lang-en" checked/>', 'id="lang-zh"/>'
-    return page.replace(english, 'id="lang-en"/>', 1).replace(chinese, 'id="lang-zh" checked/>', 1)
+def opened_in(page: bytes, lang: Lang | None = None) -> bytes:
+    """A static page that opens in this language, by default that of the terminal; its reader may still change it.
+
+    A package has the page as `render_page` made it: its bytes must not depend on who verifies it.
+    """
+    for one in LANGS:
+        page = page.replace(f'id="lang-{one}" checked/>'.encode(), f'id="lang-{one}"/>'.encode(), 1)
+    chosen = f'id="lang-{lang or terminal_language()}"'.encode()
+    return page.replace(chosen + b"/>", chosen + b" checked/>", 1)
 
 
 def bilingual(english: str, chinese: str) -> Markup:

@@ -25,7 +25,7 @@ from ..core.paths import EVAL_EPISODES
 from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi, alarms
 from ..loop.lights import reasons_in
-from .render import environment, render_page
+from .render import environment, opened_in, render_page
 from .results import Points
 
 FOLDER = Path("reports/review")
@@ -86,7 +86,7 @@ def write_review(days: int, kpis: Mapping[str, Mapping[str, Kpi]]) -> tuple[Revi
     """Review the last days, and write it as Markdown, as a page and as JSON: all or none."""
     now = datetime.now(UTC)
     found = review(now, days, kpis)
-    contents = {".md": markdown(found), ".html": review_page(found), ".json": json_bytes(found)}
+    contents = {".md": markdown(found), ".html": opened_in(review_page(found)), ".json": json_bytes(found)}
     made = {(FOLDER / now.strftime(NAME)).with_suffix(ending): content for ending, content in contents.items()}
     with atomic_files() as start:
         for path, content in made.items():

@@ -32,6 +32,7 @@ from ..config.loader import config_files
 from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
+from ..core.check import NOT_FOR_SIGNING
 from ..core.errors import BadInput
 from ..core.files import (
     PACKAGE_FACTS,
@@ -46,7 +47,7 @@ from ..core.files import (
 )
 from ..core.model_files import model_files, model_sha256
 from ..eval.trial import TrialReport
-from ..gates.ambers import NOT_FOR_SIGNING, Amber, amber_file, ambers, open_ambers
+from ..gates.ambers import Amber, amber_files, ambers, open_ambers
 from ..gates.anchor import ANCHORS
 from ..gates.final_models import final_models, trained_config, warm_start_of
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
@@ -84,6 +85,8 @@ class PackageFacts(Record, frozen=True):
     machine: dict[str, str]
     """Machine on which it was packed. A CPU run gives the same weights with the same torch, instruction set and thread
     count."""
+    commit: str = ""
+    """Git commit of the code that measured the rounds and trained; empty if it was no checkout."""
 
 
 class NotForRelease(BadInput):
@@ -100,7 +103,8 @@ class NotSignedOff(NotForRelease):
         more = "" if len(ambers) == 1 else f" (also {', '.join(one.name for one in ambers[1:])})"
         can = first.name != NOT_FOR_SIGNING
         remedy = f"`askgate sign-off --amber {first.name}`" if can else "put the shipped thresholds back"
-        super().__init__(f"{first.name}: {first.fact.remedy}{more}", where="release", remedy=remedy)
+        what = f"{first.name} is amber, and nobody has signed it off{more}"
+        super().__init__(what, where="release", remedy=remedy)
 
 
 def make_package(
@@ -120,13 +124,15 @@ def make_package(
     for failed in (one for one in report.checks if not one.passed):
         raise NotForRelease(f"{failed.name} has not passed", where="release", remedy=failed.remedy)
     config, settings = trained
-    profile = load_profile(read_round(TICKET).profile)
+    ticket = read_round(TICKET)
+    profile = load_profile(ticket.profile)
     if left := open_ambers(profile):
         raise NotSignedOff(left)
     folders = final_models(settings)
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     signed = {one.name: one.signed for one in ambers(profile)}
-    facts = PackageFacts(__version__, code_sha256(), Manifest().run, config.as_posix(), models, signed, this_machine())
+    run, machine = Manifest().run, this_machine()
+    facts = PackageFacts(__version__, code_sha256(), run, config.as_posix(), models, signed, machine, ticket.commit)
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
     made |= pages(profile, settings, report)
     files = {name: path for name, path in sorted(contents(config, settings, folders)) if name not in made}
@@ -198,7 +204,8 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
     held = [path for path in held if paths.run_folder(path) is None]  # those of the run have the names of their links
     # Without the owner's key sign-offs are in the manifest, and a signature would be nobody's.
     profile = load_profile(read_round(TICKET).profile)
-    signed = [ENVELOPE, *(amber_file(one.name, signed=True) for one in ambers(profile))] if profile.owner_key else []
+    of_ambers = (path for one in ambers(profile) for path in amber_files(one.name, signed=True))
+    signed = [ENVELOPE, *of_ambers] if profile.owner_key else []
     needed = [*held, MANIFEST, ANCHORS, ROUND1, TICKET, *signed, *config_files(config)]
     base = Path(settings.base_model)
     wanted = [*(base / file.name for file in model_files(shipped(base))), *map(Path, STORE)]

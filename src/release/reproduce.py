@@ -8,6 +8,7 @@ that its config names is built unless the caller names it too.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -28,14 +29,14 @@ from ..config.schema import dotted
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import PACKAGE_FACTS as FACTS
-from ..core.files import code_sha256, real_path, sha256_file
+from ..core.files import code_sha256, launchers_sha256, real_path, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
 from ..gates.anchor import verify_anchors
 from ..gates.final_models import final_models, trained_config
 from ..gates.manifest import MANIFEST, Manifest
-from ..gates.ticket import REFUSAL, ROUND1, TICKET, read_round
+from ..gates.ticket import DIRTY, REFUSAL, ROUND1, TICKET, Round, read_round
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
 from ..pages.rc1_report import RC1_JSON
@@ -108,6 +109,8 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
             raise BadInput("does not say what the evidence says about ambers", where=FACTS.as_posix(), remedy=AGAIN)
         if signed:
             tell("ambers: " + ", ".join(f"{name} signed off by {who}" for name, who in signed.items()))
+        if facts.commit != read_round(TICKET).commit:
+            raise BadInput("does not name the commit of the ticket", where=FACTS.as_posix(), remedy=AGAIN)
         if GATES.read_bytes() != statements(rounds, list(facts.models)):
             raise BadInput("does not say what the rounds say", where=GATES.as_posix(), remedy=AGAIN)
         made = pages(profile, config, report)
@@ -179,6 +182,7 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[s
     """Trains again behind the same ticket and compares the weights."""
     with chdir(folder):
         _refuse_classes(facts.config, classes)
+        _refuse_other_code(read_round(TICKET))
     if (here := this_machine()) != facts.machine:
         tell(f"made with {facts.machine}; this is {here}: the weights may differ")
     # A checkpoint among these would be resumed instead of trained again.
@@ -221,6 +225,19 @@ def _refuse_classes(config: str, allowed: Sequence[str]) -> None:
                 where=config,
                 remedy=f"read that class; to run it, add --allow-class {name}",
             )
+
+
+def _refuse_other_code(ticket: Round) -> None:
+    """Refuses to train with other code than the rounds were measured with: the ticket would be refused anyway."""
+    if (ticket.code, ticket.launchers) == (code_sha256(), launchers_sha256()):
+        return
+    commit = ticket.commit.removesuffix(DIRTY)
+    if re.fullmatch("[0-9a-f]{40}", commit):  # the package says so: nothing else gets into a command to copy
+        more = ", with the maker's local changes" if ticket.commit.endswith(DIRTY) else ""
+        remedy = f"in a clone of AskGate: git checkout {commit}{more}; make setup; then run this command there"
+    else:
+        remedy = f"ask its maker for that AskGate (version {ticket.version}, code with SHA-256 {ticket.code})"
+    raise BadInput("the package was made with another AskGate than this one", where="--rerun", remedy=remedy)
 
 
 def weights_sha256(folder: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from askgate_env.types import TASKS, Level, Sample
@@ -22,11 +23,16 @@ from ..runtime.progress import Reporter
 MINIMAL = (Path("data/train_min.jsonl"), Path("data/eval_min.jsonl"))
 
 
-def require_data(config: TrainConfig) -> None:
+FILES = ("seed_pool", "shadow_set")
+"""Settings that name the data files."""
+
+
+def require_data(config: TrainConfig, keys: Sequence[str] = FILES) -> None:
     """Refuses a config whose files are missing, with the command that makes them, unless it has a `build` section."""
     if config.build:
         return
-    for key, path in (("seed_pool", config.seed_pool), ("shadow_set", config.shadow_set)):
+    for key in keys:
+        path: Path = getattr(config, key)
         if not path.is_file():
             raise BadInput(f"{path} is not there", where=key, remedy=f"make it: {_command(config, key, path)}")
 
@@ -55,15 +61,15 @@ def _command(config: TrainConfig, key: str, path: Path) -> str:
     )
 
 
-def build_missing(config: TrainConfig, reporter: Reporter) -> None:
+def build_missing(config: TrainConfig, reporter: Reporter, keys: Sequence[str] = FILES) -> None:
     """Builds the files that are missing by the `build` section. A file that exists is never overwritten."""
     from ..data.pool.build import build_pool  # the generators take 60 ms, and reading needs none
 
-    if config.build and not config.shadow_set.exists():
+    if config.build and "shadow_set" in keys and not config.shadow_set.exists():
         shadow = _plan(config, config.build, config.build.shadow_n)
         materialize_shadow(shadow, stratify=True, out=config.shadow_set, manifest=None, tag="")
         reporter.message(f"made {config.shadow_set}: {shadow.n} held-out samples")
-    if config.build and not config.seed_pool.exists():
+    if config.build and "seed_pool" in keys and not config.seed_pool.exists():
         pool = _plan(config, config.build, config.build.n)
         with reporter.progress(f"making {config.seed_pool}", pool.n) as progress:
             build_pool(pool, config.seed_pool, progress)

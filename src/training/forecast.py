@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 import yaml
+from transformers import AutoConfig
 
 from askgate_env.actions import TOOLS
 from askgate_env.env import Env
@@ -34,6 +35,7 @@ from ..core.jsonl import read_records
 from ..data.collate import demo_tokens
 from ..engines.distributed import ranks
 from ..engines.packed import LOGITS_AT_ONCE
+from ..rollout.attention import FAMILIES
 from ..runtime.device import GB
 from ..runtime.progress import duration
 from ..scoring.providers import settings_for
@@ -48,6 +50,19 @@ def costs() -> dict[str, Any]:
     """The constants of `costs.yaml`."""
     found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("costs.yaml").read_bytes())
     return found
+
+
+def trainable_config(model: str) -> Any:
+    """The `transformers` config of a model. Refuses a model of a type that cannot be trained."""
+    remedy = f"name a model of type {', '.join(sorted(FAMILIES))}"
+    try:
+        config = AutoConfig.from_pretrained(model)
+    except (OSError, ValueError, KeyError) as error:
+        what = f"is no model that can be trained ({str(error).splitlines()[0]})"
+        raise BadInput(what, where=model, remedy=remedy) from None
+    if config.model_type not in FAMILIES:
+        raise BadInput(f"models of type {config.model_type} are not supported", where=model, remedy=remedy)
+    return config
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from transformers import AutoConfig
 from transformers.utils.hub import cached_file
 
 from ..agents.render import Renderer
@@ -27,7 +26,17 @@ from ..runtime.device import GB, get_device, get_dtype, lora_targets, measure_sp
 from ..runtime.progress import TO_LOG, Reporter
 from .components import judge_settings, load_engine, make_callbacks, make_strategy, open_renderer, unstable_weights
 from .data import build_missing, require_data, require_mix
-from .forecast import EpisodeTokens, Forecast, Memory, Shape, Speed, fit, forecast_memory, forecast_run
+from .forecast import (
+    EpisodeTokens,
+    Forecast,
+    Memory,
+    Shape,
+    Speed,
+    fit,
+    forecast_memory,
+    forecast_run,
+    trainable_config,
+)
 from .sampler import open_sampler
 
 LEAST_FREE = GB // 2
@@ -137,7 +146,7 @@ def fitted_memory(
     config: TrainConfig, model: str, device: torch.device, dtype: torch.dtype, targets: tuple[str, ...]
 ) -> Memory:
     """Slots and pack size that fit the device, with their memory. Refuses a run that does not fit."""
-    shape = Shape.of(AutoConfig.from_pretrained(model))
+    shape = Shape.of(trainable_config(model))
     memory = fit(config, shape, device, dtype, targets, memory_gb(device) * GB)
     if device.type == "cpu":
         # Other programs may free memory later, and a resumed run must have the same packs.
@@ -154,7 +163,7 @@ def make_forecast(
     disk: float,
     episode: EpisodeTokens,
 ) -> Forecast:
-    shape, speed = Shape.of(AutoConfig.from_pretrained(model)), Speed(*measure_speed(device, dtype))
+    shape, speed = Shape.of(trainable_config(model)), Speed(*measure_speed(device, dtype))
     return forecast_run(config, shape, memory, device, dtype, memory_gb(device) * GB, speed, disk, episode)
 
 
@@ -166,6 +175,8 @@ def plan(path: Path, overrides: Sequence[str] | None = None) -> Forecast:
 
 
 def _plan(config: TrainConfig) -> Forecast:
+    load_engine(config.engine, config.strategy)
+    require_whole_groups(config.batch_size, make_strategy(config).group_size)
     device = get_device(config.device_pref)
     if config.finetune.method == "qlora":
         require_four_bits(device)

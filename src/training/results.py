@@ -67,11 +67,13 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
 
 def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
+    from ..pages.render import opened_in  # takes 60 ms, and verifying writes no page
+
     report, run = derive(config, tag), paths.run_of(config.checkpoint_root)
     files = paths.evaluation_report(tag)
     with atomic_files() as start:
         start(run / files[0]).write(json_bytes(report))
-        start(run / files[1]).write(results_page(config, report))
+        start(run / files[1]).write(opened_in(results_page(config, report)))
     if run != paths.HERE:
         for file in files:
             paths.point(file, run / file)
@@ -312,6 +314,9 @@ def _other_setting(config: TrainConfig, seal: Path) -> str:
 def require_same_settings(config: TrainConfig, seed: int) -> None:
     """Refuses evaluations of another held-out set, seed or setting: they cannot be compared."""
     file = _evaluations(config, seed) / EVALUATION_KEY
+    if not file.exists():
+        what = f"there is no evaluation of this config in {Path.cwd()}"
+        raise BadInput(what, where=str(file), remedy=f"go to the folder of your run, or {_TRAIN}")
     key = read_json(file, _TRAIN)
     expected = {
         "shadow_set": sha256_file(config.shadow_set),

@@ -54,7 +54,9 @@ class RunInfo(Struct, frozen=True):
     figures: dict[str, tuple[float | None, float | None]]
     """Headline figures of base and trained policy, from the run's newest evaluation."""
     passed: bool | None
-    """Whether the gates on the trained policy passed. None: not evaluated."""
+    """Whether the checks on the trained policy passed. None: not evaluated."""
+    gated: bool
+    """Whether it was trained behind a ticket."""
     certified: bool
     """Whether report, verify and package are about this run."""
 
@@ -150,6 +152,7 @@ def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) ->
             if name in changes
         },
         passed=report.get("passed"),
+        gated=bool(report.get("gated")),
         certified=run == certified,
     )
 

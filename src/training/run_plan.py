@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 import torch
 import yaml
-from transformers import AutoConfig
 
 from ..config.loader import read_yaml, with_overrides
 from ..config.train_config import TARGETS, TrainConfig
@@ -30,7 +29,7 @@ from ..core.files import atomic_write, shipped
 from ..core.model_files import find_model, require_config
 from ..loop.runner import verb, with_package
 from ..runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb
-from .forecast import Shape, fit
+from .forecast import Shape, fit, trainable_config
 from .own_data import OwnData
 
 TRY_FOLDER, TRY_SECONDS = Path(".askgate"), 3600
@@ -61,12 +60,8 @@ def make_plan(model: str, data: OwnData) -> RunPlan:
     """Chooses the method for a model on this machine. Refuses a model that does not fit with any."""
     folder = find_model(model)
     require_config(folder)
-    try:
-        config = AutoConfig.from_pretrained(folder)
-        shape, positions = Shape.of(config), int(config.max_position_embeddings)
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        remedy = "name a Llama, Mistral, Qwen2 or Qwen3 model"
-        raise BadInput(f"is no model that can be trained ({error})", where=str(folder), remedy=remedy) from None
+    config = trainable_config(str(folder))
+    shape, positions = Shape.of(config), int(config.max_position_embeddings)
     device = get_device()
     four_bits = device.type == "cuda" and find_spec("bitsandbytes") is not None
     settings = run_settings(model, data, min(MOST_TOKENS, positions))

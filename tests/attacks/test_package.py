@@ -215,7 +215,9 @@ def test_the_commit_is_the_one_that_the_rounds_noted(run: Path) -> None:
     COMMIT.write_text("v9.9 audited-release")
     made = contents(make_package(None, run / "out.tgz", None, None, silent))
     assert str(COMMIT) not in made
-    assert json.loads(made["reports/rc1/RC1.json"])["commit"] == read_round(TICKET).commit == ""
+    noted = read_round(TICKET).commit
+    assert noted != "v9.9 audited-release"
+    assert [json.loads(made[name])["commit"] for name in ("reports/rc1/RC1.json", str(FACTS))] == [noted, noted]
 
 
 def test_a_config_that_was_not_trained_is_refused(run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

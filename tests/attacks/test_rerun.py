@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 
 from src.config.loader import load_train_config
 from src.core.errors import BadInput
+from src.core.files import code_sha256, launchers_sha256
 from src.release import reproduce as reproducing
 from src.release.package import PackageFacts
 from src.release.reproduce import run_again, training_again
@@ -30,6 +32,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An unpacked package, as far as a rerun looks at it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reproducing, "this_machine", dict)
+    same = SimpleNamespace(code=code_sha256(), launchers=launchers_sha256())
+    monkeypatch.setattr(reproducing, "read_round", lambda path: same)
     Path(FINAL).mkdir(parents=True)
     return tmp_path
 
@@ -48,6 +52,27 @@ def test_a_command_in_place_of_a_class_is_not_run(
     with pytest.raises(BadInput, match=r"would run subprocess:Popen.*--allow-class subprocess:Popen"):
         run_again(package, facts(**named), silent, ["coach:Coach"])
     assert not started
+
+
+@pytest.mark.parametrize(
+    ("commit", "remedy"),
+    [
+        ("a" * 40, f"in a clone of AskGate: git checkout {'a' * 40}; make setup"),
+        (f"{'a' * 40}-dirty", f"git checkout {'a' * 40}, with the maker's local changes; make setup"),
+        ("", f"ask its maker for that AskGate (version 0.1.0, code with SHA-256 {'0' * 64})"),
+        ("main; rm -rf ~", "ask its maker for that AskGate"),
+    ],
+)
+def test_other_code_trains_nothing_and_the_commit_to_check_out_is_named(
+    commit: str, remedy: str, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = SimpleNamespace(code="0" * 64, launchers="", commit=commit, version="0.1.0")
+    monkeypatch.setattr(reproducing, "read_round", lambda path: made)
+    monkeypatch.setattr(subprocess, "run", lambda *given, **more: pytest.fail("it trained"))
+    with pytest.raises(BadInput, match="made with another AskGate") as caught:
+        run_again(package, facts(), silent)
+    assert remedy in caught.value.remedy
+    assert "rm -rf" not in caught.value.remedy
 
 
 def test_a_class_that_is_no_strategy_is_not_constructed(package: Path) -> None:

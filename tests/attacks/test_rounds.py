@@ -21,7 +21,7 @@ from src.gates.gate import PREFLIGHT, Finding
 from src.gates.manifest import MANIFEST, START, Manifest
 from src.gates.readmit import readmit
 from src.gates.rounds import run_round
-from src.gates.ticket import ROUND1, TICKET, Fingerprints, Round, read_round, verify_judge, verify_report
+from src.gates.ticket import ENVELOPE, ROUND1, TICKET, Fingerprints, Round, read_round, verify_judge, verify_report
 from src.gates.verify import verify
 from src.pages.rc1_report import gather, rc1_page
 from src.training import results
@@ -186,6 +186,27 @@ def test_a_round_without_its_files_leaves_the_ticket(run: Path) -> None:
         run_round(1, "quickstart", JUDGE, silent, lambda progress: None)
     Path("elsewhere.jsonl").rename("data/rollouts/quickstart.jsonl")
     assert admit(CONFIG).profile == "quickstart"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_round_leaves_the_ticket_of_a_trained_run(run: Path, number: int) -> None:
+    trained()
+    refused(
+        number, "quickstart", JUDGE, r"would withdraw it, on which depend runs/.*/final_model\..*--replace quickstart"
+    )
+    told: list[str] = []
+    with judging() as environment:
+        run_round(number, "quickstart", environment, told.append, lambda progress: None, replaces="quickstart")
+    withdrawn = [ROUND1, TICKET][number - 1 :]
+    assert f"withdrawn: {', '.join(map(str, withdrawn))}" in told
+
+
+@pytest.mark.parametrize("name", [ENVELOPE.name, "amber_judge_weight.json", "amber_judge_weight.2.json"])
+def test_a_round_leaves_a_ticket_with_sign_offs(run: Path, name: str) -> None:
+    signed = PREFLIGHT / name
+    signed.write_text("{}")
+    refused(1, "quickstart", JUDGE, f"would withdraw it, on which depend {signed}")
+    assert signed.exists()
 
 
 def test_an_unreadable_ticket_does_not_block_the_rounds(run: Path) -> None:

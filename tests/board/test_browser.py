@@ -43,7 +43,7 @@ def test_a_failed_gate_turns_its_light_and_shows_evidence(page: Any, site: Serve
     page.locator(".verdict", has_text="do not train").wait_for()
     page.locator(".round .lights .lamp.red").first.click()
     page.wait_for_url("**/light?round=1&of=data")
-    assert "pool: figure" in page.locator(".checks tr").nth(1).inner_text()
+    assert "Pool: figure" in page.locator(".checks tr").nth(1).inner_text()
     assert "0.41" in page.locator(".checks tr").nth(1).inner_text()
     page.get_by_role("link", name="configs/weights.json").click()
     assert '"weights"' in page.locator("pre.file").inner_text()

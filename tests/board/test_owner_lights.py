@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from src.board.owner_lights import CachedSums, round_lights
-from src.board.runs import LogTail, thinned
+from src.board.runs import EVERY, LogTail, Measured, thinned
 from src.core.check import check
 from src.core.files import write_json
 from src.gates.ambers import Amber
 from src.gates.manifest import Manifest
 from src.gates.ticket import TICKET, read_round
-from tests.board.small_run import WEIGHTS, write_rounds
+from tests.board.small_run import WEIGHTS, served, write_rounds
+
+WAIT_S = 60.0
+"""Deadline of a measurement, generous because a busy machine is slow."""
 
 
 @pytest.fixture(autouse=True)
@@ -77,14 +81,17 @@ def test_a_changed_file_turns_its_lights_off() -> None:
     assert first["evidence"] == "red"
 
 
-def test_an_amber_is_green_when_it_is_signed_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_amber_that_is_signed_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     write_rounds()
     fact = check("judge_weight", 0.0, ">", 0.0, "use a better judge", "请更换评委")
     write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))
     Manifest().record([TICKET])
-    assert colours()[1]["evidence"] == "amber"
-    monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada")])
-    assert colours()[1]["evidence"] == "green"
+    light = round_lights(CachedSums())[1].lights[-1]
+    assert (light.colour, light.unsigned) == ("amber", ["judge_weight"])
+    monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada (it is off)")])
+    light = round_lights(CachedSums())[1].lights[-1]
+    assert (light.colour, light.unsigned, light.signed) == ("amber", [], {"judge_weight": "Ada (it is off)"})
+    assert light.why == "holds; the owner must know: judge_weight (signed off)"
 
 
 def test_curves_follow_the_log_and_restart_with_another() -> None:
@@ -113,3 +120,44 @@ def test_a_long_curve_keeps_its_shape_and_its_end() -> None:
     assert len(kept) <= 101
     assert kept[-1] == points[-1]
     assert all(abs(y - 0.5) < 0.1 for _, y in kept[:-1])
+
+
+def test_who_waits_gets_the_state_of_now() -> None:
+    """Not that of the last look, however long ago, and though a slow measurement is followed by a long rest."""
+    state = ["old"]
+
+    def measure() -> str:
+        time.sleep(0.1)
+        return state[0]
+
+    measured = Measured(measure, every=0.0)
+    assert measured.get(WAIT_S) == "old"
+    state[0] = "new"
+    assert measured.get() == "old", "nobody waits"
+    assert measured.get(WAIT_S) == "new"
+
+
+def test_the_first_page_shows_rounds_that_ended_after_the_last_look() -> None:
+    write_rounds()
+    with served(Path.cwd()) as site:
+        site.board.refresh(WAIT_S)
+        write_rounds(failed="pool")
+        time.sleep(EVERY)
+        assert "pool: figure" in site.get("/")[2]
+
+
+def test_the_page_behind_an_amber_light_says_what_it_means_and_how_to_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_rounds()
+    fact = check("judge_weight", 0.0, ">", 0.0, "the judge decides nothing; use a better one", "评委不起作用")
+    write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))
+    Manifest().record([TICKET])
+    with served(Path.cwd()) as site:
+        page = site.get("/light?round=2&of=evidence")[2]
+        assert "the judge decides nothing; use a better one" in page
+        assert "askgate sign-off --amber judge_weight" in page
+        time.sleep(EVERY)
+        monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada (it is off)")])
+        (TICKET.parent / "amber_judge_weight.json").write_text("{}")
+        page = site.get("/light?round=2&of=evidence")[2]
+        assert "Signed off by Ada (it is off)" in page
+        assert "askgate sign-off --amber" not in page

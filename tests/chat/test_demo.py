@@ -16,7 +16,7 @@ from askgate_env.types import TASKS
 from src.chat.demo import SAMPLES, Demo, Side, first_gain, run_demo, shown_places
 from src.chat.samples import held_out_samples
 from src.cli.chat import _print_pair
-from src.cli.dialogue import DialoguePrinter
+from src.cli.dialogue import DialoguePrinter, result_rows
 from src.pages.render import POLICY
 from src.runtime.progress import Reporter
 from tests.chat.pseudo_terminal import in_terminal, plain
@@ -58,13 +58,22 @@ def made(forgetful: Path) -> Demo:
 def test_counts_are_those_of_the_episodes(made: Demo) -> None:
     for side in made.sides.values():
         counts, lacking = side.counts(), [one for one in side.episodes if one.needs_clarification]
-        assert counts["success"] == (sum(one.success for one in side.episodes), FEWER)
+        right = sum(one.need_ask_success if one.needs_clarification else one.success for one in side.episodes)
+        assert counts["achieved"] == (right, FEWER)
         assert counts["need_ask_success"] == (sum(one.need_ask_success for one in lacking), len(lacking))
         complete = [one for one in side.episodes if not one.needs_clarification]
         assert counts["overclar_rate"] == (sum(one.asks > 0 for one in complete), len(complete))
     base, trained = made.sides.values()
     assert base.counts() != trained.counts(), "measured, not written down"
-    assert base.counts()["success"][0] > trained.counts()["success"][0]
+    assert base.counts()["achieved"][0] > trained.counts()["achieved"][0]
+
+
+def test_a_lucky_guess_is_no_success(made: Demo) -> None:
+    base = made.sides["base"]
+    lucky = [replace(one, success=True, received_info=False) for one in base.episodes if one.needs_clarification]
+    assert Side(base.model, lucky).counts()["achieved"] == (0, len(lucky))
+    ((_, shown),) = result_rows(lucky[0], "en")
+    assert shown.plain.startswith("✗ lucky guess")
 
 
 def test_only_the_chosen_sample_depends_on_the_policies(made: Demo) -> None:

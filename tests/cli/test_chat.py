@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,15 @@ def test_articles_are_read_from_jsonl_and_from_text(articles: Path, tmp_path: Pa
 def test_the_language_of_a_typed_task_is_that_of_its_words() -> None:
     assert typed_sample("When?", ()).lang == "en"
     assert typed_sample("什么时候？", ()).lang == "zh"
+
+
+@pytest.mark.parametrize(("model", "warned"), [("models/tiny", True), ("models/tiny-trained/", True), ("own", False)])
+def test_the_tiny_models_say_that_they_know_generated_worlds_only(
+    model: str, warned: bool, askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own").mkdir()
+    type_lines(monkeypatch)
+    monkeypatch.setattr("src.chat.policies.open_policy", lambda *given, **more: nullcontext())
+    done = askgate("chat", model)
+    assert done.out.replace("\n", " ").count("knows only AskGate's generated worlds") == warned

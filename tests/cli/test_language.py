@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import typer
 
 from src.cli import show
 from src.cli.app import app, help_zh, in_chinese
+from src.cli.train import _print_round
+from src.core.check import check
+from src.core.errors import BadInput
+from src.gates.gate import Finding
+from src.gates.ticket import Round
 from src.runtime.language import terminal_language
+from tests.cli.error_texts import error_texts
 from tests.conftest import Askgate
+
+ROOT = Path(__file__).resolve().parents[2]
+DISK_FULL = "free some space: more than 30 GB must be free here"
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
@@ -82,6 +93,55 @@ def test_errors_of_data_import_are_in_chinese(askgate: Askgate, tmp_path: Any, m
     file.write_bytes(b"")
     assert "请写 --data-dir own（" in askgate(*build, "own/my.jsonl").err
     assert "latest" not in dict(shown(in_chinese(typer.main.get_command(app)), "askgate"))["askgate board --run"]
+
+
+PACKAGES = ("cli", "config", "core", "runtime", "loop", "pages", "gates", "board", "chat", "training")
+"""Packages whose errors all have a Chinese text."""
+COMPOSED = {
+    "{}", "{}: {}", "{} ({})", "{}, then {}", "{} rows cannot be read:{}", "{}B weights: {}", "{}; {}",
+    "{}; {} was measured on it", "{}; it was recorded {}", "the pool has no {}samples", "pip install 'askgate[{}]'",
+    "pip install 'askgate[cluster]'", "{}; the pool has {}",
+}  # fmt: skip
+"""Texts made of others, and commands."""
+
+
+def test_errors_are_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    found = {text: where for name in PACKAGES for where, text in error_texts(ROOT / "src" / name)}
+    assert len(found) > 400
+    english = {text: where for text, where in found.items() if text not in COMPOSED and not is_chinese(text)}
+    assert english == {}
+
+
+def is_chinese(text: str) -> bool:
+    return bool(CHINESE.search(show.in_chinese(text.rstrip(".").replace("{}", "1"))))
+
+
+def test_gates_and_checks_have_chinese_names(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finding = Finding("judge", "judge_scored", 5.0, "==", 6.0, False, "score again", "请重新评分", {})
+    report = SimpleNamespace(
+        findings=[finding], failed=[finding], passed=False, round="round1", profile="quickstart", ambers=()
+    )
+    gain = check("need_ask_success_pp[gsm8k]", 1.0, ">=", 5.0, "", "")
+    _print_round(cast(Round, report))
+    assert re.search(r"^judge +judge_scored", capsys.readouterr().out, flags=re.MULTILINE)
+    assert show.label(gain) == "need_ask_success_pp[gsm8k]"
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    _print_round(cast(Round, report))
+    shown = capsys.readouterr().out
+    assert re.search(r"^评委可靠性 +judge_scored", shown, flags=re.MULTILINE)
+    assert "FAILED 评委可靠性：judge_scored" in shown
+    assert show.label(gain) == "需问成功率提升（百分点）[gsm8k]"
+
+
+def test_an_error_may_name_the_remedy_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    error = BadInput("fails, so the round cannot pass", where="disk_free_gb", remedy=DISK_FULL)
+    assert show.explain(error).startswith("askgate: disk_free_gb: 未通过，预检不可能通过。怎么办：")
+    assert "30" in show.explain(error)
+    assert "more than" not in show.explain(error)
 
 
 def test_skipped_rows_plan_and_readme_are_in_chinese(

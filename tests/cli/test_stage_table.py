@@ -106,6 +106,8 @@ def test_ctrl_c_ends_politely_and_the_same_command_resumes(tmp_path: Path) -> No
     code, shown = in_terminal([], 80, [("scoring 3/30", b"\x03")], folder=tmp_path, command=command)
     assert code == 130, shown
     assert "type `askgate quickstart` to resume" in shown
+    assert "1 of 3 stages done" in shown
+    assert "2 of 3 stages done" not in shown, "an interrupted stage is not done"
     assert "Traceback" not in shown
     assert "interrupted" in State(tmp_path / "reports/quickstart_state.json").why_not_valid(named("second"))
     again = in_a_pipe(tmp_path, program()).stdout

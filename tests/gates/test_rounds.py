@@ -16,6 +16,8 @@ from src.gates.gate import GATES, measured_file, round_context
 from src.gates.manifest import Manifest
 from src.gates.rounds import run_round
 from src.gates.ticket import REFUSAL, ROUND1, TICKET, Round, read_round
+from src.loop.lights import state_file
+from src.loop.profile_loop import last_run, open_loop
 from src.runtime.lock import lock_folder
 from tests.gates.run_folder import FRESH, PROFILE, judging
 
@@ -111,6 +113,23 @@ def test_a_round_killed_while_it_measures_leaves_no_ticket(
     assert [path for path in (ROUND1, TICKET, REFUSAL) if path.exists()] == left
     with pytest.raises(BadInput, match="there is no ticket"):
         admit(CONFIG)
+
+
+def test_rounds_run_by_hand_count_in_status_until_a_file_changes(run: Path) -> None:
+    def colours() -> dict[str, str]:
+        return {light.stage: light.colour for light in open_loop(PROFILE).lights() if light.stage.startswith("round")}
+
+    assert not state_file(PROFILE).exists(), "no loop has run here"
+    assert (last_run(), colours()) == (PROFILE, {"round1": "green", "round2": "green"})
+    weights = Path("configs/weights.json")
+    kept = weights.read_bytes()
+    weights.write_bytes(kept + b" ")
+    assert colours() == {"round1": "grey", "round2": "grey"}
+    weights.write_bytes(kept)
+    assert go(1, RUN_MODE="prod").passed
+    assert colours() == {"round1": "green", "round2": "grey"}
+    TICKET.write_text("{}")
+    assert colours()["round2"] == "grey", "a ticket that no round wrote"
 
 
 def test_two_rounds_at_once_are_refused(run: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +20,7 @@ from src.core.errors import BadInput
 from src.core.files import json_bytes, sha256_file
 from src.gates import admission, manifest
 from src.gates.admission import admit
-from src.gates.ticket import ROUND1, TICKET, Fingerprints, read_round
+from src.gates.ticket import COMMIT, ROUND1, TICKET, Fingerprints, read_commit, read_round
 from tests.gates.run_folder import edit_profile
 from tests.poison.table import poison, twin
 
@@ -274,3 +275,25 @@ def test_a_config_exchanged_during_the_check_is_not_admitted_for(run: Path, monk
 
     monkeypatch.setattr(admission, "verify_ledger", exchange_then_verify)
     assert admit(CONFIG).stands_on["config"] == measured
+
+
+def test_a_round_knows_the_commit_of_its_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("src.gates.ticket.HOME", tmp_path)
+    assert read_commit() == "", "not a checkout"
+    git("init", "-q")
+    (tmp_path / "a.py").write_text("1")
+    git("add", "a.py")
+    git("commit", "-qm", "first")
+    head = git("rev-parse", "HEAD")
+    (tmp_path / "reports").mkdir()
+    assert read_commit() == head
+    (tmp_path / "a.py").write_text("2")
+    assert read_commit() == f"{head}-dirty"
+    COMMIT.parent.mkdir(parents=True)
+    COMMIT.write_text("noted by ops\n")
+    assert read_commit() == "noted by ops"

@@ -11,9 +11,9 @@ import pytest
 from src.config.profile import load_profile
 from src.core.check import Check
 from src.gates.ambers import Amber
-from src.loop.lights import lights, next_step, reasons_in, without
+from src.loop.lights import lights, next_step, reasons_in, with_sign_offs
 from src.loop.profile_loop import ProfileLoop
-from src.loop.stage import Stage, State
+from src.loop.stage import Stage, State, in_chinese
 from src.runtime.lock import wait_for_lock
 
 CHECK = {"name": "distinct2", "value": 0.5, "rule": ">=", "threshold": 0.6, "passed": False, "remedy": "more templates",
@@ -96,13 +96,18 @@ def test_findings_of_a_round_are_reasons_too() -> None:
     assert reasons_in([]) == reasons_in({"checks": None}) == []
 
 
-def test_an_amber_that_is_signed_off_is_green() -> None:
+def test_an_amber_stays_amber_and_names_who_signed_it_off() -> None:
     one = stage()
-    found = lights([one], done(one, 0, {"ambers": [CHECK]}))
+    found = lights([one], done(one, 0, {"ambers": [CHECK, {**CHECK, "name": "roles"}]}))
     assert [light.colour for light in found] == ["amber"]
-    assert [light.colour for light in without(found, {"another"})] == ["amber"]
-    assert [light.colour for light in without(found, {"distinct2"})] == ["green"]
-    assert "all lights are green" in next_step(without(found, {"distinct2"}), "askgate quickstart")[0]
+    (half,) = with_sign_offs(found, {"distinct2": "Ada (few templates)", "another": "Bob (x)"})
+    assert (half.colour, half.unsigned) == ("amber", ["roles"])
+    assert half.why == "distinct2, signed off by Ada (few templates); roles"
+    assert half.why_zh == "distinct2，Ada (few templates) 已签字；roles"
+    assert "sign off or fix: roles (" in next_step([half], "askgate quickstart")[0]
+    (whole,) = with_sign_offs(found, {"distinct2": "Ada (a)", "roles": "Bob (b)"})
+    assert (whole.colour, whole.unsigned) == ("amber", [])
+    assert "every amber is signed off" in next_step([whole], "askgate quickstart")[0]
 
 
 def test_status_takes_sign_offs_from_the_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,4 +115,18 @@ def test_status_takes_sign_offs_from_the_evidence(monkeypatch: pytest.MonkeyPatc
     state, fact = done(one, 0, {"ambers": [CHECK]}), msgspec.convert(CHECK, Check)
     loop = ProfileLoop(load_profile("quickstart"), [one], state, full=False)
     monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, Path("gate.json"), "Ada")])
-    assert loop.lights()[0].colour == "green"
+    assert (loop.lights()[0].colour, loop.lights()[0].signed) == ("amber", {"distinct2": "Ada"})
+
+
+@pytest.mark.parametrize(
+    ("why", "chinese"),
+    [
+        ("not done yet", "尚未运行"),
+        ("round2 did not pass, or is no longer valid", "前序阶段 round2 未通过或已失效"),
+        ("round2 and trial_gate did not pass, or is no longer valid", "前序阶段 round2、trial_gate 未通过或已失效"),
+        ("data/pool.jsonl is missing", "data/pool.jsonl 不存在"),
+        ("it was refused or crashed (exit code 2)", "被拒绝或崩溃（退出码 2）"),
+    ],
+)
+def test_reasons_have_a_chinese_text(why: str, chinese: str) -> None:
+    assert in_chinese(why) == chinese

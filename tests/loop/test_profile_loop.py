@@ -98,7 +98,7 @@ def test_quickstart_calls_only_the_local_judge() -> None:
 def test_before_a_run_all_lights_are_grey(askgate: Askgate) -> None:
     shown = askgate("status")
     assert shown.code == 1
-    assert "askgate quickstart" in shown.out
+    assert f"no run in {Path.cwd()}: go to the folder of your run, or run `askgate quickstart`" in shown.out
     found = json.loads(askgate("status", "--json", "--profile", "rc1").out)
     assert {light["colour"] for light in found["lights"]} == {"grey"}
     assert "run_local_rc1.sh" in found["next"]

@@ -6,12 +6,31 @@ import re
 from pathlib import Path
 from typing import Any
 
-from src.pages.rc1_report import rc1_page
+import pytest
+
+from src.config.profile import load_profile
+from src.pages.rc1_report import RC1_PAGE, rc1_page, write_rc1
+from src.pages.render import opened_in
 from tests.board.conftest import browser, page  # noqa: F401
 from tests.eval.test_trial import CONTROL, one, reported
 from tests.pages.test_rc1_report import reading, report
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def test_a_written_page_opens_in_the_language_of_the_terminal_and_a_packed_one_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("src.pages.rc1_report.gather_run", lambda profile, evaluation: report())
+    pages = {}
+    for lang in ("zh", "en"):
+        monkeypatch.setenv("ASKGATE_LANG", lang)
+        write_rc1(load_profile("quickstart"))
+        pages[lang] = RC1_PAGE.read_bytes()
+        assert re.findall(rb'id="lang-(..)" checked', pages[lang]) == [lang.encode()]
+        assert re.findall(rb'id="lang-(..)" checked', rc1_page(report())) == [b"en"]
+    assert opened_in(pages["zh"], "en") == pages["en"] == opened_in(pages["zh"])
 
 
 def test_the_reader_chooses_the_language_of_a_static_page(browser: Any, tmp_path: Path) -> None:  # noqa: F811

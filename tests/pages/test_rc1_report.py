@@ -81,6 +81,7 @@ def report(**more: Any) -> Rc1:
         "training_run": "20260101T000000000Z-0a1b",
         "ticket": "",
         "signed": False,
+        "sign_offs": {},
         "models": {},
         "evaluation": None,
         "training": [],

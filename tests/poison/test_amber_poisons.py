@@ -13,7 +13,7 @@ import yaml
 from askgate_env.dimensions import LIVE
 from src.config.profile import Profile, load_profile
 from src.config.schema import dotted
-from src.core.check import remedies
+from src.core.check import NOT_FOR_SIGNING, remedies
 from src.core.errors import BadInput
 from src.core.jsonl import read_records, write_records
 from src.eval.trial import (
@@ -28,7 +28,6 @@ from src.eval.trial import (
     trial_report,
 )
 from src.gates.ambers import (
-    NOT_FOR_SIGNING,
     ambers,
     auc_ambers,
     baseline_ambers,
@@ -164,7 +163,7 @@ def test_a_threshold_lowered_before_the_rounds_is_named(run: Path, change: dict[
     assert found.name == NOT_FOR_SIGNING
     assert named in found.fact.remedy
     with pytest.raises(BadInput, match="cannot be signed off"):
-        sign_amber(profile(), NOT_FOR_SIGNING, None, None, "the owner")
+        sign_amber(profile(), NOT_FOR_SIGNING, None, None, "the owner", "it is small")
     point = {one.name: one for one in verdict(PROFILE, None)}["Ambers"]
     assert not point.passed
     assert named in point.told
@@ -229,7 +228,7 @@ def test_a_judge_without_any_weight() -> None:
 def round_again(scores: Scores) -> Round:
     """Round 2 once more, with another judge."""
     with judging(scores) as environment:
-        return run_round(2, PROFILE, environment, print, lambda done: None)[0]
+        return run_round(2, PROFILE, environment, print, lambda done: None, replaces=PROFILE)[0]
 
 
 def gullible(body: dict[str, Any]) -> dict[str, Any]:
@@ -263,8 +262,8 @@ def test_a_judge_at_chance_or_below_is_an_amber_that_is_signed_off_by_name(run: 
     assert "live_logic 0." in found.fact.remedy
     assert "live_logic 0." in found.fact.remedy_zh
     assert "judge_auc" in {one.name: one for one in verdict(PROFILE, None)}["Ambers"].told
-    sign_amber(profile(), "judge_auc", None, None, "Ada")
-    assert {one.name: one.signed for one in ambers(profile())}["judge_auc"] == "Ada"
+    sign_amber(profile(), "judge_auc", None, None, "Ada", "it decides nothing")
+    assert {one.name: one.signed for one in ambers(profile())}["judge_auc"] == "Ada (it decides nothing)"
 
 
 @poison("amber/judge_auc")
@@ -324,15 +323,16 @@ def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -
     assert refused.code == 1
     assert "canaries_fooled" in refused.err
     assert "askgate sign-off --amber canaries_fooled" in refused.err
-    assert askgate("sign-off", "--amber", "canaries_fooled", "--by", "Ada").code == 0
-    assert {one.name: one.signed for one in ambers(profile())} == {"canaries_fooled": "Ada"}
+    sign = ("sign-off", "--amber", "canaries_fooled", "--by", "Ada", "--reason", "the judge is not used")
+    assert askgate(*sign).code == 0
+    assert {one.name: one.signed for one in ambers(profile())} == {"canaries_fooled": "Ada (the judge is not used)"}
     verify(False, silent)
     make_package(CONFIG, Path("package.tgz"), None, None, silent)
 
 
 def test_a_sign_off_of_another_round_is_worth_nothing(run: Path) -> None:
     amber_run()
-    sign_amber(profile(), "canaries_fooled", None, None, "Ada")
+    sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     assert open_ambers(profile()) == []
     round_again(gullible)
     assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
@@ -340,7 +340,7 @@ def test_a_sign_off_of_another_round_is_worth_nothing(run: Path) -> None:
 
 def test_a_sign_off_written_by_hand_is_worth_nothing(run: Path) -> None:
     amber_run()
-    path = sign_amber(profile(), "canaries_fooled", None, None, "Ada")
+    path = sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     path.write_text(path.read_text().replace("Ada", "Eve"))
     assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
 
@@ -350,31 +350,56 @@ def test_with_an_owner_key_only_that_key_signs_off(run: Path) -> None:
     owner, other = make_key("owner"), make_key("other")
     edit_profile(lambda found: found.update(owner_key="owner.pub.pem"))
     with pytest.raises(BadInput, match="names the owner's key"):
-        sign_amber(profile(), "canaries_fooled", None, None, "Ada")
+        sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     with pytest.raises(BadInput, match="not the owner's"):
-        sign_amber(profile(), "canaries_fooled", other, None, "")
-    sign_amber(profile(), "canaries_fooled", owner, None, "", "the judge is not used")
+        sign_amber(profile(), "canaries_fooled", other, None, "Eve", "not used")
+    sign_amber(profile(), "canaries_fooled", owner, None, "Ada", "the judge is not used")
     assert open_ambers(profile()) == []
-    assert [one.signed for one in ambers(profile())] == ["the owner's key (the judge is not used)"]
+    assert [one.signed for one in ambers(profile())] == ["Ada with the owner's key (the judge is not used)"]
+    sign_amber(profile(), "canaries_fooled", owner, None, "Bob", "seen")
+    (both,) = [one.signed for one in ambers(profile())]
+    assert both == "Ada with the owner's key (the judge is not used); Bob with the owner's key (seen)"
 
 
-def test_a_sign_off_needs_a_name_and_takes_no_key_that_nothing_checks(
+def test_a_sign_off_needs_a_name_and_a_reason_and_takes_no_key_that_nothing_checks(
     run: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     amber_run()
-    monkeypatch.delenv("USER", raising=False)
-    nameless = askgate("sign-off", "--amber", "canaries_fooled", "--by", " ")
+    monkeypatch.setenv("USER", "root")
+    nameless = askgate("sign-off", "--amber", "canaries_fooled", "--by", " ", "--reason", "not used")
     assert (nameless.code, "--by: nobody is named" in nameless.err) == (2, True)
+    without = askgate("sign-off", "--amber", "canaries_fooled", "--by", "Ada")
+    assert (without.code, "--reason: no reason is given" in without.err) == (2, True)
     with pytest.raises(BadInput, match="names no owner key"):
-        sign_amber(profile(), "canaries_fooled", Path("none.pem"), None, "Ada")
+        sign_amber(profile(), "canaries_fooled", Path("none.pem"), None, "Ada", "not used")
     assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
-    sign_amber(profile(), "canaries_fooled", None, None, "Ada", "the judge is not used")
+
+
+def test_name_and_reason_are_asked_for_at_a_terminal(
+    run: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    amber_run()
+    answers = iter(["Ada", "the judge is not used"])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.prompt", lambda *given, **more: next(answers))
+    assert askgate("sign-off", "--amber", "canaries_fooled").code == 0
     assert [one.signed for one in ambers(profile())] == ["Ada (the judge is not used)"]
+
+
+def test_a_second_sign_off_is_added_to_the_first(run: Path) -> None:
+    amber_run()
+    first = sign_amber(profile(), "canaries_fooled", None, None, "Ada", "the judge is not used")
+    kept = first.read_bytes()
+    second = sign_amber(profile(), "canaries_fooled", None, None, "Bob", "seen")
+    assert (first.read_bytes(), first != second) == (kept, True)
+    assert [one.signed for one in ambers(profile())] == ["Ada (the judge is not used); Bob (seen)"]
+    verify(False, silent)
+    make_package(CONFIG, Path("package.tgz"), None, None, silent)
 
 
 def test_an_unknown_amber_is_not_signed(run: Path) -> None:
     with pytest.raises(BadInput, match="there is no amber 'kittens'"):
-        sign_amber(profile(), "kittens", None, None, "Ada")
+        sign_amber(profile(), "kittens", None, None, "Ada", "cute")
 
 
 def test_a_round_an_evaluation_and_a_light_list_their_ambers() -> None:

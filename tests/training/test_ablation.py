@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,13 @@ def test_the_two_configs_differ_only_in_the_penalty(place: Path) -> None:
     assert {name.split(".")[0] for name in changed} == {
         "base_model", "seed_pool", "shadow_set", "steps", "seeds", "reward", "eval", "watch", "warm_start",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("own", "steps", "every"), [(8, 24, 2), (1000, 200, 16), (10, 4, 1), (1, 200, 1)])
+def test_ctrl_c_costs_a_twelfth_of_a_run_at_most(place: Path, own: int, steps: int, every: int) -> None:
+    config = load_train_config(Path("own.yaml"), [f"checkpoint.every_steps={own}"])
+    made = side_config(config, replace(plan((1,)), steps=steps), penalty=True)
+    assert made.checkpoint.every_steps == every
 
 
 def test_a_changed_base_or_pool_gets_another_work_folder(place: Path) -> None:

@@ -17,7 +17,7 @@ from src.chat.policies import open_policy
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.data.pool.shadow_set import evenly_spaced
-from src.training.preflight import preflight
+from src.training.preflight import plan, preflight
 from src.training.run import _marks, _prepare, run
 from src.training.sft_control import tokens_seen
 from tests.conftest import Askgate
@@ -72,6 +72,38 @@ def test_a_plan_trains_nothing_and_the_run_ends_with_what_to_type(place: Path, a
     assert "sign" not in judged, "a local run has no sign-off"
     done = askgate("train", "--config", config, "--resume", "--set", "steps=3")
     assert re.search(r"forecast: all steps: .* for 1 step\n", done.err), done.err
+
+
+@pytest.mark.parametrize("flags", [(), ("--plan",)])
+def test_a_model_of_another_family_is_one_message(place: Path, askgate: Askgate, flags: tuple[str, ...]) -> None:
+    Path("gpt2").mkdir()
+    Path("gpt2/config.json").write_text(json.dumps({"model_type": "gpt2", "n_embd": 16, "n_layer": 1, "n_head": 1}))
+    done = askgate("train", "--config", write_config(place, base_model="gpt2"), *flags)
+    assert done.code == 2
+    assert "gpt2: models of type gpt2 are not supported" in done.err
+    assert "name a model of type llama, mistral, qwen2, qwen3" in done.err
+
+
+def test_a_model_without_a_tokenizer_is_named_as_such(place: Path, askgate: Askgate) -> None:
+    shutil.copytree("model", "bare", ignore=shutil.ignore_patterns("tokenizer*"))
+    done = askgate("train", "--config", write_config(place, base_model="bare"))
+    assert (done.code, "bare: has no tokenizer: tokenizer.json is missing" in done.err) == (2, True), done.err
+
+
+def test_a_plan_before_the_data_is_built_checks_the_strategy(place: Path) -> None:
+    with pytest.raises(BadInput, match="strategy: pure_pt does not run nonsense"):
+        plan(write_config(place, strategy="nonsense"))
+    with pytest.raises(BadInput, match="batch_size"):
+        plan(write_config(place, strategy="grpo", batch_size=5))
+
+
+def test_measuring_one_model_builds_no_pool(askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = ("--config", "configs/quickstart.yaml", "--set", "build.shadow_n=30", "--n", "2")
+    done = askgate("eval", "--model", "models/tiny", *config)
+    assert done.code == 0, done.err
+    assert Path("data/quickstart_shadow.jsonl").exists()
+    assert not Path("data/rollouts").exists()
 
 
 def test_a_small_evaluation_has_both_kinds_of_samples(place: Path) -> None:

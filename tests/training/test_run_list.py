@@ -39,6 +39,8 @@ def test_runs_are_listed_named_tagged_and_deleted(place: Path, askgate: Askgate)
     assert "overclar_rate" in oldest["figures"]  # type: ignore[operator]
     assert [one["name"] for one in listed(askgate, "--tag", "keep")] == ["small"]
     assert files_of(first) == before, "naming changes no file of the run"
+    assert (oldest["passed"], oldest["gated"]) == (False, False)
+    assert "a check failed (no ticket)" in done.out
 
     assert askgate("runs", second.name, "--name", "small").code == 2
     assert "there is no run 'huge'" in askgate("runs", "huge").err
