@@ -56,6 +56,17 @@ def test_honest_siblings_of_the_same_generator_are_no_leak() -> None:
     assert found.examples == []
 
 
+def test_a_short_question_about_another_name_is_no_leak() -> None:
+    """Of the eight rarest bigrams of so short a question only two are of its name."""
+    pool = [sample.original for sample in wordy(3_000, V2, seed=1)]
+    question = "{}镇的镇长是哪年出生的？"
+    names = [first + second for first, second in zip(HAN, HAN[1:], strict=False)]
+    pool += [question.format(name) for name in names]
+    shadow = [question.format(HAN[-1] + HAN[0])]
+    assert likeness(pool, shadow).count == 0
+    assert len(pool) in likeness([*pool, f"想问问{shadow[0]}"], shadow).matches
+
+
 def test_a_copy_is_a_leak_and_is_named() -> None:
     pool, shadow = english(500, 1), english(50, 2)
     pool[123] = shadow[7]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from statistics import fmean
+
 import pytest
+from msgspec.structs import replace
 
 from askgate_env.dimensions import RULES
 from askgate_env.episode_view import EpisodeView
 from askgate_env.old_reward import OLD
 from askgate_env.reward import BY_RULE
 from askgate_env.two_readings import two_readings
-from askgate_env.types import Article
+from askgate_env.types import Article, Sample
+from src.core.defaults import MIX, TEMPLATES
+from src.core.jsonl import read_records
+from src.data.pool.build import build_pool
+from src.data.pool.plan import BuildPlan
 from src.reward.weights import read_baseline
 
 from .dialogues import BERGS, WHICH, seen
@@ -152,6 +160,40 @@ def test_namesakes_matter_to_a_comparison_only_if_they_change_its_result(year: s
     assert two_readings(older) is matters
     choice = seen("hotpotqa", "Which town is older, Holm or Vell?", *looked, "<answer>Vell</answer>", context=context)
     assert two_readings(choice) is matters
+
+
+@pytest.mark.parametrize(("died", "matters"), [("1956", False), ("1970", True)])
+def test_lives_are_compared_however_an_article_gives_them(died: str, matters: bool) -> None:
+    context = (
+        Article("Ada Berg (poet)", ("Ada Berg (born in Lund in 1861, died in 1929) was a poet.",)),
+        Article("Ada Berg (potter)", (f"Ada Berg (1880-{died}) was a potter born in Vell.",)),
+    )
+    steps = ("<wiki>Ada Berg</wiki>", "<calc>1929 >= 1961</calc>", "<answer>no</answer>")
+    assert two_readings(seen("strategyqa", "Was Ada Berg alive in 1961?", *steps, context=context)) is matters
+
+
+def test_a_work_and_an_event_of_one_name_are_of_different_kinds() -> None:
+    context = (
+        Article("Vell Cup (comedy)", ("Vell Cup is a comedy by Ada Berg, first published in 1875.",)),
+        Article("Vell Cup (chess tournament)", ("The Vell Cup is a chess tournament in Lund, first held in 1862.",)),
+    )
+    steps = ("<wiki>Vell Cup</wiki>", "<calc>1868 < 1862</calc>", "<answer>no</answer>")
+    assert not two_readings(seen("strategyqa", "Did the Vell Cup start after 1868?", *steps, context=context))
+
+
+def test_demonstrations_without_their_ask_pass_over_a_gap_and_complete_ones_do_not(tmp_path: Path) -> None:
+    build_pool(BuildPlan(n=600, mix=MIX, seed=3, langs=(), templates_dir=TEMPLATES), tmp_path / "pool.jsonl")
+    flagged: dict[bool, list[bool]] = {True: [], False: []}
+    for sample in read_records(tmp_path / "pool.jsonl", Sample):
+        asked = [place for place, turn in enumerate(sample.dialogue) if turn.act == "ask"]
+        left_out = {*asked, *(place + 1 for place in asked)}
+        turns = tuple(replace(turn, thought="") for at, turn in enumerate(sample.dialogue) if at not in left_out)
+        view = EpisodeView(
+            sample.task, sample.lang, sample.prompt, sample.context, turns, end="answer", answer=turns[-1].text
+        )
+        flagged[sample.needs_clarification].append(RULES["asking"](view) == 0)
+    assert fmean(flagged[True]) >= 0.90
+    assert fmean(flagged[False]) <= 0.10
 
 
 def test_a_value_that_holds_for_all_years_needs_no_year() -> None:

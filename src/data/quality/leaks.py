@@ -58,6 +58,8 @@ RARITY_FLOOR = 0.3
 """Least weight of a token. Without it two texts of nothing but fixed wording would have no similarity."""
 RAREST = 8
 """Number of bigrams, with all that are as rare, that make the unique part: two names with their neighbours."""
+WORDING = 20
+"""A bigram this many times as frequent as the rarest is wording: a short question may have one name of two bigrams."""
 RAREST_SHARED = 0.7
 """Share of them that a leak has. Three changed words spoil few bigrams of a name, another name spoils all of them."""
 
@@ -371,7 +373,7 @@ class UniquePart:
             return True
         shared = np.isin(bigrams, pairs(ours) >> CUT_BITS)
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
-        rarest = others <= np.sort(others)[min(RAREST, len(others)) - 1]
+        rarest = others <= min(np.sort(others)[min(RAREST, len(others)) - 1], WORDING * (others.min() + 1))
         if shared[rarest].mean() < REST_SHARED:
             return False
         # The other half of the bigram of a replaced common word is there beside its other neighbour.

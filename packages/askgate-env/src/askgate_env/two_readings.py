@@ -28,6 +28,9 @@ _COMMA = re.compile("[,，]")
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d{2}(?!\d)")
 _ONE_LIFE = re.compile(r"\b(?:born|died|lived)\b|\d{4}\s?[-–]\s?\d{4}|\bfrom \d{4} to\b|生于|逝|卒")
 """In such a sentence two years are the two ends of a period, not two readings."""
+_LIFE = frozenset({"=birth", "=death"})
+_FIRST = re.compile(r"\bfirst\b")
+"""Said of works and of events alike: *first published*, *first held*."""
 _AGAIN = re.compile(r"\bagain\b|再次|连任|仍")
 """In such a sentence the value of both years is the same."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
@@ -73,7 +76,8 @@ def _namesakes(view: EpisodeView, hits: str) -> Iterator[list[tuple[str, Article
 @lru_cache(maxsize=4096)
 def _attributes(sentence: str, lang: Lang) -> Concepts:
     """Facts that a sentence states: a birth, a founding. First sentences of articles of one kind state the same."""
-    return concepts_of([normalize(sentence, lang)], lang) & language(lang).attributes
+    found = concepts_of([normalize(_FIRST.sub("", sentence), lang)], lang) & language(lang).attributes
+    return found | _LIFE if _ONE_LIFE.search(sentence) and len(_YEAR.findall(sentence)) > 1 else found
 
 
 def _same_for_all(view: EpisodeView, place: int, namesakes: Sequence[Article]) -> bool:
@@ -103,8 +107,9 @@ def _same_result(turn: Turn, value: str, namesakes: Sequence[Article], lang: Lan
     stated = next((one for one in sentences if value in OPERAND.findall(one)), "")
     fact, own = _attributes(stated, lang), sorted(OPERAND.findall(stated), key=float)
     for article in namesakes:
-        alike = [one for one in article.sentences if _attributes(one, lang) == fact and OPERAND.search(one)]
-        others = sorted(OPERAND.findall(alike[0]), key=float) if alike else []
+        alike = [one for one in article.sentences if _attributes(one, lang) & fact and OPERAND.search(one)]
+        likest = max(alike, key=lambda one: len(_attributes(one, lang) & fact), default="")
+        others = sorted(OPERAND.findall(likest), key=float)
         if own and len(others) == len(own):
             others = [others[own.index(value)]]
         if not others or not _compares_alike(turn.text, value, others):
