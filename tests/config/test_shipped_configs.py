@@ -112,14 +112,16 @@ def test_gated_quickstart_changes_only_pool_reward_and_control() -> None:
     assert gated.eval.model_copy(update={"control": True}) == quick.eval
 
 
-def test_full_quickstart_changes_only_seeds_steps_and_control() -> None:
+def test_full_quickstart_changes_only_sizes_and_controls() -> None:
     quick, full = loaded("quickstart_gated"), loaded("quickstart_full")
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
     assert full.eval.control_tokens is not None
-    controls = {"control": False, "control_tokens": None, "every_steps": quick.eval.every_steps}
-    alike = {"seeds": quick.seeds, "steps": quick.steps, "eval": full.eval.model_copy(update=controls)}
-    assert full.model_copy(update=alike) == quick
+    looks = {"control": False, "control_tokens": None, "every_steps": quick.eval.every_steps, "n": quick.eval.n}
+    sizes = {name: getattr(quick, name) for name in ("seeds", "steps", "batch_size", "rollout")}
+    drawn = {"priority_sampling": full.priority_sampling.model_copy(update={"seed_ratio": None})}
+    assert full.model_copy(update=sizes | drawn | {"eval": full.eval.model_copy(update=looks)}) == quick
+    assert full.rollout == quick.rollout.model_copy(update={"slots": full.batch_size})
 
 
 def test_quickstart_ablation_halves_the_batch() -> None:
