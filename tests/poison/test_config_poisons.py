@@ -71,9 +71,9 @@ def reconfigure(**changes: Any) -> None:
             id="nothing hard",
         ),
         pytest.param(
-            {"priority_sampling": {"seed_ratio_schedule": [{"step": 0, "ratio": 0.5}, {"step": 9, "ratio": 0.1}]}},
+            {"priority_sampling": {"seed_ratio": 0.1}},
             "priority_sampling.seed_ratio",
-            id="hardly anything out of the measured pool, later on",
+            id="hardly anything out of the measured pool",
         ),
         pytest.param(
             {"priority_sampling": {"low_perf_cap": 0.9}}, "priority_sampling.low_perf_cap", id="mostly what fails"
@@ -92,6 +92,14 @@ def reconfigure(**changes: Any) -> None:
 def test_a_config_without_the_required_settings(run: Path, changes: dict[str, Any], named: str) -> None:
     reconfigure(**changes)
     assert caught("config") == {named}
+
+
+@poison("config/priority_sampling.seed_ratio")
+def test_hardly_anything_out_of_the_measured_pool_later_on(run: Path) -> None:
+    Path("configs/quickstart_full.yaml").write_text("extends: quickstart_gated.yaml\n", encoding="utf-8")
+    schedule = [{"step": 0, "ratio": 0.5}, {"step": 9, "ratio": 0.1}]
+    reconfigure(priority_sampling={"seed_ratio_schedule": schedule})
+    assert caught("config") == {"priority_sampling.seed_ratio"}
 
 
 @poison("config/steps")
