@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -30,6 +30,9 @@ from src.core.defaults import MIX, TEMPLATES
 from src.data.collate import demo_tokens
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
+from src.data.pool.templates import pack_fingerprints
+from src.data.pool.voice import voice_fingerprints
+from src.data.worlds.texts import text_fingerprints
 from src.engines.models import compile_layers
 from src.engines.sft import BETAS, WEIGHT_DECAY, Demo, SftPlan, fine_tune
 from src.utils.process_map import usable_cores
@@ -123,16 +126,14 @@ def make_base(shape: Shape, stages: Sequence[Stage], work: Path, device: torch.d
         folder = work / stage_name(shape, stages[:number])
         if folder.exists():
             log(f"stage {number}: done before, in {folder}")
-            model = cast(Any, AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)).to(device)
+            model = _ready(AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), device)
             tokenizer = AutoTokenizer.from_pretrained(folder)
             continue
         lines = demonstrations(stage, work, log)
         if model is None:
             decoder = msgspec.json.Decoder(Sample)
             tokenizer = make_tokenizer(map(decoder.decode, lines[:TOKENIZER_SAMPLES]), shape.vocab)
-            model = make_network(shape, tokenizer, stage.seed).to(device)
-            if device.type == "cuda":
-                compile_layers(model)
+            model = _ready(make_network(shape, tokenizer, stage.seed), device)
         unfinished = folder.with_name(f".{folder.name}")
         tokenizer.save_pretrained(unfinished)
         log(f"stage {number}")
@@ -142,15 +143,29 @@ def make_base(shape: Shape, stages: Sequence[Stage], work: Path, device: torch.d
     return model, tokenizer
 
 
+def _ready(model: Any, device: torch.device) -> Any:
+    """The model on its device, with compiled layers on a GPU."""
+    model.to(device)
+    if device.type == "cuda":
+        compile_layers(model)
+    return model
+
+
 def stage_name(shape: Shape, stages: Sequence[Stage]) -> str:
-    """Folder name of the last stage, with a hash of the whole recipe, so that no other recipe's result is reused."""
-    recipe = msgspec.json.encode([shape, *stages])
+    """Folder name of the last stage, with a hash of shape, stages and texts, so that a changed recipe starts anew."""
+    recipe = msgspec.json.encode([shape, *stages, texts_sha256()])
     return f"stage_{len(stages)}_{hashlib.sha256(recipe).hexdigest()[:12]}"
+
+
+def texts_sha256() -> str:
+    """SHA-256 of all texts that samples are made of."""
+    texts = text_fingerprints() | pack_fingerprints(TEMPLATES) | voice_fingerprints()
+    return hashlib.sha256(msgspec.json.encode(sorted(texts.items()))).hexdigest()
 
 
 def demonstrations(stage: Stage, work: Path, log: Log) -> list[bytes]:
     """The demonstrations of a stage, as lines of a pool."""
-    pool = work / f"demos_{stage.seed}_{stage.demos}_{stage.clarify_rate}.jsonl"
+    pool = work / f"demos_{stage.seed}_{stage.demos}_{stage.clarify_rate}_{texts_sha256()[:12]}.jsonl"
     if not pool.exists():
         log(f"building {stage.demos} demonstrations")
         build_pool(build_plan(stage.demos, stage.seed, stage.clarify_rate, "train"), pool)

@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 import torch
 
 from askgate_env.types import TASKS, Episode, Sample
-from scripts.base_model import STAGES, Shape, Stage, build_plan, make_base
+from scripts.base_model import STAGES, Shape, Stage, build_plan, make_base, texts_sha256
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
 from src.config.train_config import RolloutLimits
@@ -50,7 +50,7 @@ def main() -> None:
     shape = Shape()
     model, tokenizer = make_base(shape, STAGES, given.work, device, lambda text: print(text, file=sys.stderr))
     model.half().float()  # in place: the figures are those of the weights as they are saved
-    shadow = given.work / f"held_out_{given.held_out_seed}_{given.held_out}.jsonl"
+    shadow = given.work / f"held_out_{given.held_out_seed}_{given.held_out}_{texts_sha256()[:12]}.jsonl"
     if not shadow.exists():
         build_pool(build_plan(given.held_out, given.held_out_seed, 0.30, "shadow"), shadow)
     samples = list(read_records(shadow, Sample))

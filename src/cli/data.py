@@ -39,7 +39,7 @@ def build_rollout_pool(
     data_dir: options.DataDir = None,
     reuse: Annotated[
         int,
-        Option(min=1, help="Maximum number of samples made from one record of a dataset that has too few records."),
+        Option(min=1, help="How many samples may be made from one record, if the dataset has too few records."),
     ] = 1,
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",

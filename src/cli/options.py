@@ -108,7 +108,10 @@ Profile = Annotated[
 ]
 OwnerKey = Annotated[str, Option(help="Fingerprint of the key that must have signed the ticket.")]
 TsaRoot = Annotated[
-    str, Option(help="SHA-256 of a root certificate. The evidence must be anchored by a timestamp authority below it.")
+    str,
+    Option(
+        help="SHA-256 of a root certificate. The evidence must be anchored by a timestamp authority that it certifies."
+    ),
 ]
 GateProfile = Annotated[
     ProfileName | None,

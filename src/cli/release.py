@@ -83,7 +83,9 @@ def eval_model(
     ] = "pytorch",
     config: Annotated[
         Path,
-        Option(help="Training config of the run to compare; with --model, one that names the held-out samples."),
+        Option(
+            help="Training config of the run to compare; with --model, only its held-out samples and rollout are used."
+        ),
     ] = options.QUICKSTART,
     overrides: options.Set = None,
     n: Annotated[
@@ -189,14 +191,17 @@ def _print_bench(result: BenchmarkResult) -> None:
 def package(
     config: Annotated[
         Path | None,
-        Option(help="Config that the run was trained with; another is refused. Default: that config."),
+        Option(help="Config that the run was trained with. Rarely needed: by default the run names it."),
     ] = None,
     out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
         Path | None, Option(help="Private elliptic-curve key (PEM) to sign with. Default: the package is not signed.")
     ] = None,
 ) -> None:
-    """Pack a finished gated run for others to reproduce. Verifies the evidence first."""
+    """Pack a finished gated run for others to reproduce. Verifies the evidence first.
+
+    Refused while a gate fails or an amber is not signed off.
+    """
     from ..release.package import make_package
 
     made = make_package(config, out, key, show.password_of(key), show.say)

@@ -319,8 +319,8 @@ def run_round(
         Option(
             "--replace",
             metavar="PROFILE",
-            help="Withdraw the passed rounds and sign-offs of PROFILE. Needed if another profile ran in this folder, "
-            "if a model was trained behind the ticket, or if somebody signed off.",
+            help="Discard the rounds and sign-offs of PROFILE, which ran in this folder before, and start over. "
+            "Needed if it is another profile, if a model was trained with its ticket, or if somebody signed off.",
         ),
     ] = "",
     again: Annotated[
@@ -398,10 +398,12 @@ def sign_off(
         Path | None,
         Option(help="The owner's private Ed25519 key (PEM). Required if the profile names an owner key."),
     ] = None,
-    amber: Annotated[str, Option(help="Amber to accept, such as judge_weight. Default: sign the ticket.")] = "",
-    by: Annotated[str, Option(help="Your name. Recorded; required with --amber, and asked for at a terminal.")] = "",
+    amber: Annotated[
+        str, Option(help="Amber to accept, such as judge_auc; `askgate status` names them. Default: sign the ticket.")
+    ] = "",
+    by: Annotated[str, Option(help="Your name. Recorded. Required with --amber; a terminal asks for it.")] = "",
     reason: Annotated[
-        str, Option(help="Why it is acceptable. Recorded; required with --amber, and asked for at a terminal.")
+        str, Option(help="Why it is acceptable. Recorded. Required with --amber; a terminal asks for it.")
     ] = "",
 ) -> None:
     """Sign the ticket of this folder, or accept an amber light. Verifies the evidence first.

@@ -201,7 +201,7 @@ def shard(learner: Learner, device: torch.device, dtype: torch.dtype) -> None:
     # The residual stream stays in float32, as in one process.
     half = MixedPrecisionPolicy(param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False)
     policy: Any = unwrap(learner.policy)
-    again = dist.get_world_size() > 1  # a single rank would free and gather what it holds anyway
+    again = dist.get_world_size() > 1  # a single rank has the memory, and would gather every layer twice
     for layer in policy.get_decoder().layers:
         fully_shard(layer, mesh=mesh, reshard_after_forward=again, mp_policy=half)
     whole = set() if learner.critic is None else {*learner.critic.parameters()}

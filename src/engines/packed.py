@@ -22,6 +22,7 @@ from torch.utils.checkpoint import checkpoint
 from ..agents.trajectory import Trajectory
 from ..rollout.attention import SegmentPlan, hidden_states, unwrap, upload
 from ..rollout.cuda import REPRODUCIBLE
+from ..rollout.sampling import exact_dtype
 from .models import Critic
 
 if TYPE_CHECKING:
@@ -234,9 +235,11 @@ def _carry_back(again: Scored, leaf: Scored) -> None:
 def clip_gradients(weights: Sequence[Tensor], most: float) -> Tensor:
     """Clips the norm of the gradients, which is returned.
 
-    It is summed in float64: in float32 the norm of a large tensor depends on how the tensor is sharded.
+    It is summed in float64 where the device has it: in float32 the norm of a large tensor depends on how the tensor is
+    sharded.
     """
-    norms = [vector_norm(weight.grad, dtype=torch.float64) for weight in weights if weight.grad is not None]
+    grads = [weight.grad for weight in weights if weight.grad is not None]
+    norms = [vector_norm(grad, dtype=exact_dtype(grad.device)) for grad in grads]
     norm = vector_norm(torch.stack(norms)).float() if norms else torch.zeros(())
     clip_grads_with_norm_(weights, most, norm)
     return norm

@@ -41,6 +41,7 @@ from ..reward.calibration import judge_auc
 from ..reward.rank_statistics import CHANCE
 from ..reward.recorded_episodes import RecordedEpisode
 from ..reward.weights import read_baseline, read_unchecked
+from ..runtime.lock import write_lock
 from ..scoring.scores import Score
 from .checks.judge import exam_checks
 from .gate import PREFLIGHT, RoundContext, round_context
@@ -132,7 +133,15 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
         raise BadInput("nobody is named", where="--by", remedy='say who accepts this: --by "Ada Lovelace"')
     if not reason:
         raise BadInput("no reason is given", where="--reason", remedy='say why: --reason "the judge is not used"')
-    run, path = Manifest().run, _next_file(name, signed=profile.owner_key is not None)
+    with write_lock(PREFLIGHT / "sign_off"):  # two people may sign at the same moment
+        path = _next_file(name, signed=profile.owner_key is not None)
+        return _write_sign_off(profile, found, key, password, by, reason, path)
+
+
+def _write_sign_off(
+    profile: Profile, found: Amber, key: Path | None, password: bytes | None, by: str, reason: str, path: Path
+) -> Path:
+    name, run = found.name, Manifest().run
     if profile.owner_key is not None:
         if key is None:
             raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")

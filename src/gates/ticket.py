@@ -126,16 +126,15 @@ DIRTY = "-dirty"
 
 
 def read_commit() -> str:
-    """The commit that the operations script noted, else that of the checkout that runs; empty if there is none."""
-    if COMMIT.exists():
-        return COMMIT.read_text(encoding="utf-8", errors="replace").strip()
+    """The commit of the checkout that runs, else the one that the operations script noted; empty if there is none."""
+    noted = COMMIT.read_text(encoding="utf-8", errors="replace").strip() if COMMIT.exists() else ""
     if PACKAGE.name != "src" or not (HOME / ".git").exists():
-        return ""
+        return noted
     command = ["git", "-C", str(HOME), "describe", "--always", "--abbrev=40", "--exclude=*", f"--dirty={DIRTY}"]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or noted
     except OSError:  # git is not installed
-        return ""
+        return noted
 
 
 def read_round(path: Path) -> Round:

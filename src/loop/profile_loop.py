@@ -15,10 +15,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import __version__
 from ..config.profile import NAMES, Profile, load_profile
 from ..core.defaults import ProfileName
 from ..core.errors import BadInput
-from ..core.files import read_json
+from ..core.files import code_sha256, read_json
 from ..core.paths import all_runs
 from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, verify_ledger, verify_report
@@ -119,14 +120,17 @@ def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
 
 
 def _count_rounds(loop: ProfileLoop) -> None:
-    """Counts rounds that were run by hand: a report that holds needs no record of the loop."""
+    """Counts rounds that were run by hand: a report that holds needs no record of the loop.
+
+    A red one of other code does not count: the gate may have been mended since."""
     for stage in loop.stages:
         path = next((one for one in (ROUND1, TICKET, REFUSAL) if one in stage.outputs and one.exists()), None)
         if path and loop.state.why_not_valid(stage):
             with suppress(BadInput):  # `verify` says what is wrong with it
                 report = verify_report(path, Manifest(), Fingerprints())
                 verify_ledger(loop.profile.paths.ledger, [report.ledger])
-                if report.profile == loop.profile.name:
+                fits = report.version == __version__ and (report.passed or report.code == code_sha256())
+                if fits and report.profile == loop.profile.name:
                     loop.state.count(stage, report.exit_code, report.started, report.ts)
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from ..agents.render import Renderer
 
-QUICKSTART_LIMITS = RolloutLimits(max_turns=6, max_new_tokens=64, max_tokens=512)
-
 
 class RecordedEpisode(Record, frozen=True):
     """One episode, and who made it on what. A judge can score it as it scores a sample."""
@@ -51,10 +49,10 @@ class RecordedEpisode(Record, frozen=True):
 
 @dataclass(frozen=True)
 class RecordPlan:
-    """Settings of a recording. The default limits are those of the quickstart."""
+    """Settings of a recording."""
 
     seed: int
-    limits: RolloutLimits = QUICKSTART_LIMITS
+    limits: RolloutLimits
     """The temperature is above 0: a policy that always says the likeliest token shows little of what it gets wrong."""
 
     def facts(self) -> dict[str, Any]:

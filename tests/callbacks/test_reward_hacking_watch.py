@@ -126,12 +126,20 @@ def test_the_honest_base_is_not_flagged(tmp_path: Path, samples: list[Sample]) -
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from src.agents.render import TagRenderer
+    from src.config.train_config import RolloutLimits
     from src.reward.recorded_episodes import RecordPlan, record
 
     torch.set_num_threads(1)
     tiny = HOME / "models/tiny"
     policy = AutoModelForCausalLM.from_pretrained(tiny, dtype=torch.float32)
     renderer = TagRenderer(AutoTokenizer.from_pretrained(tiny))
-    recorded = record(policy, renderer, samples, RecordPlan(seed=2), "tiny", torch.device("cpu"))
+    recorded = record(
+        policy,
+        renderer,
+        samples,
+        RecordPlan(2, RolloutLimits(max_turns=6, max_new_tokens=64, max_tokens=640)),
+        "tiny",
+        torch.device("cpu"),
+    )
     watch = run(tmp_path, batches(paid(samples, [one.episode for one in recorded])))
     assert watch.breach == ""

@@ -60,9 +60,9 @@ def test_a_short_question_about_another_name_is_no_leak() -> None:
     """Of the eight rarest bigrams of so short a question only two are of its name."""
     pool = [sample.original for sample in wordy(3_000, V2, seed=1)]
     question = "{}镇的镇长是哪年出生的？"
-    names = [first + second for first, second in zip(HAN, HAN[1:], strict=False)]
+    names = [HAN[place] + HAN[place - step] for step in (1, 2) for place in range(2, len(HAN))]
     pool += [question.format(name) for name in names]
-    shadow = [question.format(HAN[-1] + HAN[0])]
+    shadow = [question.format(HAN[0] + HAN[-1])]
     assert likeness(pool, shadow).count == 0
     assert len(pool) in likeness([*pool, f"想问问{shadow[0]}"], shadow).matches
 
@@ -110,6 +110,19 @@ def test_a_copy_planted_many_times_is_still_a_leak() -> None:
     pool, shadow, tails = english(400, 1), english(50, 2), english(100, 3)
     copies = [f"{shadow[7]} {tail}" for tail in tails]
     assert likeness(pool + copies, shadow).matches == set(range(400, 500))
+
+
+QUESTION = (
+    "In which year did the company that sponsors the Frozen Ship Crown move its head office to Waldale, "
+    "and who was {} there?"
+)
+
+
+def test_copies_that_share_a_replaced_word_are_still_leaks() -> None:
+    """Their number makes all bigrams but those of the replaced word frequent."""
+    pool, shadow = [sample.original for sample in wordy(3_000, V2, seed=1)], [QUESTION.format("mayor")]
+    copies = [f"{QUESTION.format('chief')} {'!' * times}" for times in range(55)]
+    assert likeness(pool + copies, shadow).matches == set(range(len(pool), len(pool) + len(copies)))
 
 
 def test_questions_that_differ_in_the_name_are_no_leak() -> None:

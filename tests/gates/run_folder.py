@@ -24,6 +24,7 @@ from src.checkpoint.seal import Seal
 from src.config.loader import load_train_config, source_files
 from src.config.profile import Profile, load_profile, scoring_of
 from src.config.schema import dotted
+from src.config.train_config import RolloutLimits
 from src.core.defaults import SEED
 from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
@@ -193,7 +194,7 @@ def record(out: Path, samples: list[Sample], pool: Path, seed: int = 17) -> list
         for sample, level in zip(samples, levels, strict=True)
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_recorded(out, recorded, pool, RecordPlan(seed))
+    write_recorded(out, recorded, pool, RecordPlan(seed, RolloutLimits(max_turns=6, max_new_tokens=64, max_tokens=512)))
     return recorded
 
 

@@ -132,6 +132,18 @@ def test_rounds_run_by_hand_count_in_status_until_a_file_changes(run: Path) -> N
     assert colours()["round2"] == "grey", "a ticket that no round wrote"
 
 
+def test_a_red_round_of_other_code_is_measured_again(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def colour() -> str:
+        return next(light.colour for light in open_loop(PROFILE).lights() if light.stage == "round1")
+
+    config = yaml.safe_load(CONFIG.read_text())
+    CONFIG.write_text(yaml.safe_dump({**config, "use_overclar_penalty": False}))
+    assert go(1).exit_code == 1
+    assert colour() == "red"
+    monkeypatch.setattr("src.loop.profile_loop.code_sha256", lambda: "0" * 64)
+    assert colour() == "grey"
+
+
 def test_two_rounds_at_once_are_refused(run: Path) -> None:
     before = ROUND1.read_bytes()
     held = lock_folder(ROUND1.parent)

@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from askgate_env.dimensions import LIVE
-from src.config.profile import Profile, load_profile
+from src.config.profile import NAMES, Profile, load_profile
 from src.config.schema import dotted
 from src.core.check import NOT_FOR_SIGNING, remedies
+from src.core.defaults import ProfileName
 from src.core.errors import BadInput
 from src.core.jsonl import read_records, write_records
 from src.eval.trial import (
@@ -174,7 +175,7 @@ def test_a_threshold_lowered_before_the_rounds_is_named(run: Path, change: dict[
     ("change", "named"),
     [
         ({"steps": 1}, "sizes.ablation.steps is 1, shipped 24"),
-        ({"samples": 12}, "sizes.ablation.samples is 12, shipped 1600"),
+        ({"samples": 12}, "sizes.ablation.samples is 12, shipped 2400"),
         ({"seeds": (7,)}, "sizes.ablation.seeds is [7], shipped [20250820]"),
     ],
 )
@@ -219,6 +220,13 @@ def test_old_weights_that_are_easier_to_beat(tmp_path: Path, monkeypatch: pytest
     assert "old_weights.logic_rigor is 0.1, shipped 0.2" in amber.remedy
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reference_has_the_shipped_sizes(name: ProfileName) -> None:
+    ablation, reference = load_profile(name).sizes.ablation, reference_thresholds(name)
+    assert reference["sizes.ablation.samples"] == ablation.samples
+    assert reference["sizes.ablation.steps"] == ablation.steps
+
+
 @poison("amber/judge_weight")
 def test_a_judge_without_any_weight() -> None:
     (found,) = weight_ambers({**dict.fromkeys(LIVE, 0.0), "grounding": 1.0})
@@ -237,8 +245,10 @@ def gullible(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def contrary(body: dict[str, Any]) -> dict[str, Any]:
-    """Scores opposite to those that the run's episodes got before; a canary gets nothing."""
-    return {name: 0 if is_canary(body) else 10 - mark for name, mark in discerning_scores(body).items()}
+    """Less logic for an answer after a thought, which is right more often; a canary gets nothing."""
+    if is_canary(body):
+        return dict.fromkeys(DIMENSIONS, 0)
+    return constant(body) | {"logic": 10 - discerning_scores(body)["logic"]}
 
 
 def scored_again(scores: Scores) -> None:
@@ -335,6 +345,14 @@ def test_a_sign_off_of_another_round_is_worth_nothing(run: Path) -> None:
     sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     assert open_ambers(profile()) == []
     round_again(gullible)
+    assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
+
+
+def test_a_sign_off_of_other_bytes_is_worth_nothing(run: Path) -> None:
+    amber_run()
+    sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
+    file = next(one.file for one in ambers(profile()) if one.name == "canaries_fooled")
+    file.write_bytes(file.read_bytes() + b"\n")
     assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
 
 

@@ -152,6 +152,8 @@ def test_a_demonstration_that_shows_a_shadow_sample(run: Path, field: str) -> No
     assert caught("config") == {"warm_start"}
     reconfigure(warm_start=None)
     assert caught("config") == set(), "nothing is learned from demonstrations then"
+    reconfigure(warm_start=None, demo_loss={"weight": 0.5})
+    assert caught("config") == {"warm_start"}
 
 
 @pytest.fixture

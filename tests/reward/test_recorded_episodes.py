@@ -40,6 +40,8 @@ from .dialogues import run_episode
 
 TINY = HOME / "models/tiny"
 
+LIMITS = RolloutLimits(max_turns=6, max_new_tokens=64, max_tokens=640)
+
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -75,10 +77,10 @@ def some(count: int) -> tuple[list[RecordedEpisode], list[Sample]]:
 def test_episodes_are_reproducible_and_record_seed_and_model(
     made: Callable[[RecordPlan], list[RecordedEpisode]], pool: Path, tmp_path: Path
 ) -> None:
-    plan = RecordPlan(seed=5)
+    plan = RecordPlan(5, LIMITS)
     recorded = made(plan)
     assert recorded == made(plan)
-    assert recorded != made(RecordPlan(seed=6))
+    assert recorded != made(RecordPlan(6, LIMITS))
     assert len({one.id for one in recorded}) == len(recorded) == 16
     assert {one.episode.seed for one in recorded} == {5}
     assert {one.model for one in recorded} == {model_sha256(TINY)}

@@ -34,7 +34,7 @@ LEAK_NGRAM, LEAK_SIM = 5, 0.85
 """Leak check of fresh samples: tokens per n-gram, and similarity that counts as a leak. Not configurable, so that a
 resumed run draws the same samples."""
 
-WHERE = "priority_sampling.seed_ratio_schedule"
+WHERE = "priority_sampling.seed_ratio"
 REMEDY = "set the ratios to 1.0, so that all samples come from the pool, or build a pool that leaves records unused"
 
 

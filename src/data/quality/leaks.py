@@ -60,6 +60,8 @@ RAREST = 8
 """Number of bigrams, with all that are as rare, that make the unique part: two names with their neighbours."""
 WORDING = 20
 """A bigram this many times as frequent as the rarest is wording: a short question may have one name of two bigrams."""
+PLANTED = 0.02
+"""Share of the samples that wording has at least. The gate on duplicates refuses a text that is planted as often."""
 RAREST_SHARED = 0.7
 """Share of them that a leak has. Three changed words spoil few bigrams of a name, another name spoils all of them."""
 
@@ -328,13 +330,15 @@ def rarity(stream: TokenStream) -> Rarity:
 class UniquePart:
     """The part of a shadow text that is its own: the bigrams that the fewest other samples have.
 
-    It goes by rank, not by a limit on the count: a question planted a hundred times makes all its bigrams equally more
-    frequent, and samples taken out of the pool make none of them rarer than the names. In Chinese, where a character
-    is a token, a bigram is the start of a name.
+    It goes by rank, and leaves out wording, which many more samples have. A question that is planted makes all its
+    bigrams equally more frequent, and samples taken out of the pool make none of them rarer than the names. In Chinese,
+    where a character is a token, a bigram is the start of a name.
     """
 
     samples: I64
     """Number of samples with each bigram."""
+    planted: float
+    """Number of samples that nothing but wording is in."""
     is_common: Flags
 
     def __init__(self, shadow: tuple[TokenStream, ...]) -> None:
@@ -359,6 +363,7 @@ class UniquePart:
         """Takes the counts of the shards of a pool. Prompt and question of one sample are not two samples."""
         bigrams, tokens = (np.sum(parts, axis=0) for parts in zip(*pool, strict=True))
         self.samples = bigrams.max(axis=0) + self._own[0].max(axis=0)
+        self.planted = PLANTED * (texts + self._texts)
         numbers = np.isin(self.tokens, token_stream([str(number) for number in range(MOST_NUMBER)]).hashes >> CUT_BITS)
         self.is_common = (tokens + self._own[1] >= COMMON * (texts + self._texts)) & ~numbers
 
@@ -373,7 +378,8 @@ class UniquePart:
             return True
         shared = np.isin(bigrams, pairs(ours) >> CUT_BITS)
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
-        rarest = others <= min(np.sort(others)[min(RAREST, len(others)) - 1], WORDING * (others.min() + 1))
+        wording = max(WORDING * (others.min() + 1), self.planted)
+        rarest = others <= min(np.sort(others)[min(RAREST, len(others)) - 1], wording)
         if shared[rarest].mean() < REST_SHARED:
             return False
         # The other half of the bigram of a replaced common word is there beside its other neighbour.

@@ -133,9 +133,9 @@ def _unstable_check(path: Path, context: RoundContext) -> Check:
 
 
 def _warm_start_check(path: Path, context: RoundContext) -> Check:
-    """No demonstration that the warm start is trained on shows a sample of the shadow set."""
+    """No demonstration that is trained on shows a sample of the shadow set."""
     paths, limits, leaks = context.profile.paths, context.profile.thresholds.pool, 0
-    if (config := _settings(path)) and config.warm_start:
+    if (config := _settings(path)) and (config.warm_start or config.demo_loss):
         files = (paths.balanced, paths.shadow_set)
         leaks = _demonstration_leaks(*files, limits.leak_ngram, limits.leak_sim, *map(sha256_file, files))
     return check("warm_start", leaks, "==", 0, *remedies("gates")["warm_start"])

@@ -28,6 +28,7 @@ _COMMA = re.compile("[,，]")
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d{2}(?!\d)")
 _ONE_LIFE = re.compile(r"\b(?:born|died|lived)\b|\d{4}\s?[-–]\s?\d{4}|\bfrom \d{4} to\b|生于|逝|卒")
 """In such a sentence two years are the two ends of a period, not two readings."""
+_LIVED = re.compile(r"\b(?:born|died|lived)\b|生于|逝|卒")
 _LIFE = frozenset({"=birth", "=death"})
 _FIRST = re.compile(r"\bfirst\b")
 """Said of works and of events alike: *first published*, *first held*."""
@@ -77,7 +78,7 @@ def _namesakes(view: EpisodeView, hits: str) -> Iterator[list[tuple[str, Article
 def _attributes(sentence: str, lang: Lang) -> Concepts:
     """Facts that a sentence states: a birth, a founding. First sentences of articles of one kind state the same."""
     found = concepts_of([normalize(_FIRST.sub("", sentence), lang)], lang) & language(lang).attributes
-    return found | _LIFE if _ONE_LIFE.search(sentence) and len(_YEAR.findall(sentence)) > 1 else found
+    return found | _LIFE if _LIVED.search(sentence) and len(_YEAR.findall(sentence)) > 1 else found
 
 
 def _same_for_all(view: EpisodeView, place: int, namesakes: Sequence[Article]) -> bool:
@@ -107,7 +108,8 @@ def _same_result(turn: Turn, value: str, namesakes: Sequence[Article], lang: Lan
     stated = next((one for one in sentences if value in OPERAND.findall(one)), "")
     fact, own = _attributes(stated, lang), sorted(OPERAND.findall(stated), key=float)
     for article in namesakes:
-        alike = [one for one in article.sentences if _attributes(one, lang) & fact and OPERAND.search(one)]
+        numbers = [one for one in article.sentences if OPERAND.search(one)]
+        alike = [one for one in numbers if _attributes(one, lang) & fact or _attributes(one, lang) == fact]
         likest = max(alike, key=lambda one: len(_attributes(one, lang) & fact), default="")
         others = sorted(OPERAND.findall(likest), key=float)
         if own and len(others) == len(own):
