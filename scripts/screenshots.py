@@ -100,6 +100,8 @@ def _of_board(browser: Browser, url: str, out: Path) -> Iterator[Path]:
         page.wait_for_timeout(SETTLED_MS)
         yield _picture(page, out / f"{name}.png")
         if name == "board-compare" and page.locator(".pairs tbody a").count():
+            page.get_by_text("Wrong before, right now").first.click()
+            page.wait_for_timeout(SETTLED_MS)
             page.locator(".pairs tbody a").first.click()
             page.wait_for_selector(".pair")
             yield _picture(page, out / "board-pair.png")

@@ -104,7 +104,7 @@ def bilingual(english: str, chinese: str) -> Markup:
     """Text in the language of the page; in both where it has none, each marked as such.
 
     >>> str(bilingual("a < b", "甲"))
-    '<span lang="en">a &lt; b</span> <span class="zh" lang="zh">甲</span>'
+    '<span lang="en">a &lt; b</span><span class="zh" lang="zh"> 甲</span>'
     >>> with one_language("zh"):
     ...     str(bilingual("a < b", "甲"))
     '甲'
@@ -114,7 +114,7 @@ def bilingual(english: str, chinese: str) -> Markup:
         return Markup.escape(english)
     if lang == "zh":
         return Markup.escape(chinese)
-    return Markup('<span lang="en">{}</span> <span class="zh" lang="zh">{}</span>').format(english, chinese)
+    return Markup('<span lang="en">{}</span><span class="zh" lang="zh"> {}</span>').format(english, chinese)
 
 
 def plain(english: str, chinese: str) -> str:

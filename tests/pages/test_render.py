@@ -17,7 +17,7 @@ from src.pages.rc1_report import GROUPS
 
 def test_templates_escape_text() -> None:
     shown = render.environment().from_string("{{ text }} {{ bilingual(text, text) }}").render(text="<b>")
-    assert shown == '&lt;b&gt; <span lang="en">&lt;b&gt;</span> <span class="zh" lang="zh">&lt;b&gt;</span>'
+    assert shown == '&lt;b&gt; <span lang="en">&lt;b&gt;</span><span class="zh" lang="zh"> &lt;b&gt;</span>'
 
 
 def test_an_unknown_name_in_a_template_is_an_error() -> None:

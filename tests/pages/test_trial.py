@@ -68,7 +68,7 @@ def test_a_failed_run_shows_its_remedies() -> None:
 
 def test_several_seeds_are_in_one_table() -> None:
     page = trial_page(reported(one(1), one(2), one(3)), LINES).decode()
-    assert re.findall(r'<span class="zh" lang="zh">种子</span> (\d)</td>', page) == ["1", "2", "3"]
+    assert re.findall(r'<span class="zh" lang="zh"> 种子</span> (\d)</td>', page) == ["1", "2", "3"]
 
 
 def test_config_values_are_escaped() -> None:
