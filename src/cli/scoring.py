@@ -122,7 +122,9 @@ def score(
     profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score a pool with the judge. Without REWARD_LIVE_MODE=1 no judge is called, and the scores pass no gate.
+    """Score a pool with the judge.
+
+    Without REWARD_LIVE_MODE=1 no judge is called, and the scores pass no gate.
 
     If interrupted, run the same command to resume. Reaching --budget is not a failure: exit code 0.
     """

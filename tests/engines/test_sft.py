@@ -185,7 +185,7 @@ def test_making_a_base_resumes_after_an_interruption(tmp_path: Path) -> None:
     assert [line for line in said if "done before" in line] == [f"stage 1: done before, in {tmp_path / 'b' / done}"]
     assert not list(tmp_path.glob("*/.stage_*")), "each has come to its name"
     assert all(torch.equal(x, y) for x, y in zip(model.parameters(), again.parameters(), strict=True))
-    pool = list(read_records(tmp_path / "a" / "demos_1_60_0.5.jsonl", Sample))
+    pool = list(read_records(next((tmp_path / "a").glob("demos_1_60_0.5_*.jsonl")), Sample))
     found = flat(figures(roll_out(model, tokenizer, pool[:4], False, torch.device("cpu"))))
     text = card(SMALL, stages, 1_000_000, _whole(found), _whole(found), "On few:", "Here.")
     assert "ask without saying for what" in text

@@ -296,4 +296,6 @@ def test_a_round_knows_the_commit_of_its_checkout(tmp_path: Path, monkeypatch: p
     assert read_commit() == f"{head}-dirty"
     COMMIT.parent.mkdir(parents=True)
     COMMIT.write_text("noted by ops\n")
+    assert read_commit() == f"{head}-dirty", "what was noted may be older"
+    (tmp_path / ".git").rename(tmp_path / "git")
     assert read_commit() == "noted by ops"

@@ -93,7 +93,7 @@ def test_no_code_of_a_package_is_run(tmp_path: Path) -> None:
     command, environment = training_again("configs/own.yaml")
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, (tmp_path / "ran").exists()) == (2, False)
-    assert "there is no ticket" in done.stderr
+    assert "there is no evidence yet" in done.stderr
 
 
 def test_a_rewritten_list_does_not_hide_a_changed_file(packed: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_warm_start_that_is_lost_here_comes_back_from_the_mirror(place: Path, 
 
 
 def test_a_gated_warm_start_needs_a_ticket(place: Path, askgate: Askgate) -> None:
-    refused(askgate("sft", "--gated", "--config", write_config(place, **WARM)), "there is no ticket, so no training")
+    refused(askgate("sft", "--gated", "--config", write_config(place, **WARM)), "there is no evidence yet in")
 
 
 PLAIN = {"engine": "their_engine:Plain"}
