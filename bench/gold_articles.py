@@ -170,6 +170,8 @@ class Solver:
             forms = (plain, line.replace("{when}", year), plain + year) if "{when}" in line else (line,)
             for form in forms:
                 yield from bind(form, text, self.lang)
+                if "s' " in text:  # the possessive of a name that ends with s
+                    yield from bind(form.replace("{x}'s ", "{x}' "), text, self.lang)
 
     def values(self, page: Page, relation: str, year: str) -> list[str]:
         found = page.facts.get(relation, [])
@@ -224,12 +226,20 @@ class Solver:
         for (ask, subject), (fact, lines) in product(asked, self.text["asks"].items()):
             kind, relation = fact.split(".")
             for bound in self.matches(lines, ask):
-                said = bound["x"][:1].lower() + bound["x"][1:]
-                if subject and not any(list(self.matches(one, said)) for one in self.text["stand_ins"].values()):
-                    continue
-                for page in self.things(subject or bound["x"]):
-                    if page.kind == kind:
-                        yield from self.values(page, relation, bound.get("year", ""))
+                for phrase in self._after_lead(bound["x"], subject) if subject else [bound["x"]]:
+                    for page in self.things(phrase):
+                        if page.kind == kind:
+                            yield from self.values(page, relation, bound.get("year", ""))
+
+    def _after_lead(self, phrase: str, subject: str) -> Iterator[str]:
+        """The phrase with the lead's subject in the place of the pronoun or noun that stands for it."""
+        said = phrase[:1].lower() + phrase[1:]
+        for stand_in in "\n".join(self.text["stand_ins"].values()).splitlines():
+            pattern = literal(stand_in, self.lang)
+            if pattern.fullmatch(said):
+                yield subject
+            elif self.lang == "zh" and (place := pattern.search(said)):
+                yield said[: place.start()] + subject + said[place.end() :]
 
     def _pairs(self, line: str, question: str, left: str, right: str) -> Iterator[tuple[Page, str, Page, str, int]]:
         """Two pages, each with its value, and the number in the form that compares them."""
