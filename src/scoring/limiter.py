@@ -23,6 +23,8 @@ WINDOW_S = 1.0
 """A service that counts by the second remembers a burst for this long; until then its refusals say nothing new."""
 SEARCH_GROWTH = 1.5
 """Growth of the rate per second while the ceiling is unknown."""
+TICK_S = 1e-6
+"""A shorter wait counts as none: added to the time of a clock, it may be lost to rounding, and would never end."""
 LATE_S, IDLE_S = 0.1, 0.02
 """How much unused time may be made up for, with a caller waiting and without one."""
 SLOWEST_RPS = 0.1
@@ -178,7 +180,7 @@ class Limiter:
             while self._running >= self.concurrency:
                 self._freed.clear()
                 await self._freed.wait()
-            while (wait := self._wait()) > 0:
+            while (wait := self._wait()) > TICK_S:
                 await self._sleep(wait)
             sent_at = self._clock()
             self._rate.take(sent_at)

@@ -104,6 +104,25 @@ def test_a_wait_that_is_too_long_is_reported_at_once() -> None:
     assert caught.value.retry_after == pytest.approx(3600)
 
 
+def test_a_wait_that_rounding_swallows_ends() -> None:
+    """At this time of the clock its ticks are longer than what is left to wait after a sleep."""
+    now, sleeps, turns = 1e6, 0, 200
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now, sleeps
+        now, sleeps = now + seconds, sleeps + 1
+        assert sleeps <= 3 * turns, "it never ends"
+
+    async def main() -> None:
+        limited = Limiter(3.7, limits(), lambda: now, sleep)
+        for _ in range(turns):
+            async with limited.turn():
+                pass
+
+    asyncio.run(main())
+    assert now == pytest.approx(1e6 + (turns - 1) / 3.7, abs=0.1)
+
+
 def test_callers_are_served_in_order() -> None:
     async def main() -> list[int]:
         limits, order = limiter(10.0), []
