@@ -49,7 +49,7 @@ class OwnerLight:
     ambers: Sequence[Check] = ()
     """Facts that the owner must know."""
     signed: Mapping[str, str] = field(default_factory=dict)
-    """Who signed off each amber that is signed off."""
+    """Ambers that were signed off: name, and who signed with which reason."""
 
     @property
     def unsigned(self) -> list[str]:

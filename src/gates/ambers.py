@@ -114,7 +114,7 @@ def open_ambers(profile: Profile) -> list[Amber]:
 
 
 def sign_offs(profile: Profile) -> dict[str, str]:
-    """Who signed off each amber that is signed off; empty where a file of the evidence cannot be read."""
+    """Ambers that were signed off: name, and who signed with which reason. Empty if the evidence cannot be read."""
     try:
         return {one.name: one.signed for one in ambers(profile) if one.signed}
     except BadInput:

@@ -42,7 +42,7 @@ class Light(Struct, frozen=True):
     report: str
     """Path of the stage's first report; empty where there is none."""
     signed: dict[str, str] = {}
-    """Who signed off each of its ambers that are signed off."""
+    """Its ambers that were signed off: name, and who signed with which reason."""
     why_zh: str = ""
 
     @property

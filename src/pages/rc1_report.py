@@ -115,7 +115,7 @@ class Rc1(Struct, frozen=True):
     signed: bool
     """Whether the owner's key signed the ticket."""
     sign_offs: dict[str, str]
-    """Who signed off each amber that is signed off."""
+    """Ambers that were signed off: name, and who signed with which reason."""
     models: dict[str, str]
     """Folder and SHA-256 of each trained model."""
     evaluation: TrialReport | None

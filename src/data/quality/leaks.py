@@ -61,7 +61,7 @@ RAREST = 8
 WORDING = 20
 """A bigram this many times as frequent as the rarest is wording: a short question may have one name of two bigrams."""
 PLANTED = 0.02
-"""Share of the samples that wording has at least. The gate on duplicates refuses a text that is planted as often."""
+"""A bigram in a smaller share of samples is never wording. A text planted more often fails the gate on duplicates."""
 RAREST_SHARED = 0.7
 """Share of them that a leak has. Three changed words spoil few bigrams of a name, another name spoils all of them."""
 
@@ -338,7 +338,7 @@ class UniquePart:
     samples: I64
     """Number of samples with each bigram."""
     planted: float
-    """Number of samples that nothing but wording is in."""
+    """A bigram that is in fewer samples than this is never taken for wording."""
     is_common: Flags
 
     def __init__(self, shadow: tuple[TokenStream, ...]) -> None:
