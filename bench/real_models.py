@@ -2,7 +2,7 @@
 AmbigNQ.
 
     python bench/real_models.py model --out DIR/smollm2            weights of the local judge (GGUF) as a model folder
-    python bench/real_models.py data --data_dir OFFICIAL --out DIR [--tools wiki,calc]
+    python bench/real_models.py data --data_dir OFFICIAL --out DIR [--tools wiki,calc] [--builtin 10000]
     python bench/learning.py run --config bench/smollm2.yaml --device cuda --model DIR/smollm2 --data DIR \\
         --out results --arm sft --seed 1 --save DIR/sft1
     python bench/learning.py run ... --arm sft_grpo --seed 1 --start DIR/sft1 --set strategy_options.group_size=6
@@ -14,6 +14,7 @@ The GGUF is dequantized (Q4_1), so the weights are those of SmolLM2 rounded to 4
 information, so each is used once per seed, with other words around it; the printed counts say how often. *Held out*:
 records of the shadow part (one in seven, by a hash of the source id), each once; all that lack information, and a
 number of complete ones. Of UMWP only the categories 1 (missing information) and 2 (ambiguous amount) are used.
+`--builtin N` adds N generated English samples to the pool, not to the held-out samples.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ SHADOW = {"dir": 480, "umwp": 250, "ambignq": 250}
 COMPLETE = {"gsm8k": 90, "strategyqa": 50, "hotpotqa": 50, "umwp": 70, "ambignq": 30}
 """Complete held-out samples by source."""
 CATEGORIES = frozenset({"umwp-1", "umwp-2"})
+BUILTIN_MIX: dict[Task, float] = {"gsm8k": 0.6, "hotpotqa": 0.2, "strategyqa": 0.2}
+"""Tasks of the generated samples: the real need-ask records are mostly word problems."""
 
 
 def make_model(out: Path) -> None:
@@ -73,9 +76,12 @@ def make_model(out: Path) -> None:
     read_tokenizer(GGUFReader(path)).save_pretrained(out)
 
 
-def make_data(data_dir: Path, out: Path, tools: tuple[str, ...]) -> None:
+def make_data(data_dir: Path, out: Path, tools: tuple[str, ...], builtin: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
     train, metas = _built(data_dir, "train", TRAIN, tools)
+    if builtin:
+        generated, meta = _generated(builtin, tools)
+        train, metas = [*train, *generated], [*metas, meta]
     _write(out / "pool.jsonl", train, metas)
     shadow, metas = _built(data_dir, "shadow", SHADOW, tools)
     _write(out / "held_out.jsonl", _held_out(shadow), metas)
@@ -97,6 +103,17 @@ def _built(
                 metas.append(build_pool(plan, file))
                 samples += [one for one in read_records(file, Sample) if _is_used(one)]
     return samples, metas
+
+
+def _generated(n: int, tools: tuple[str, ...]) -> tuple[list[Sample], PoolMeta]:
+    """Samples of the built-in worlds in English, 40% of them need-ask."""
+    with TemporaryDirectory() as folder:
+        plan = BuildPlan(
+            n=n, mix=BUILTIN_MIX, seed=BUILDS[0], langs=("en",), templates_dir=TEMPLATES, clarify_rate=0.4, tools=tools
+        )
+        file = Path(folder) / "builtin.jsonl"
+        meta = build_pool(plan, file)
+        return list(read_records(file, Sample)), meta
 
 
 def _is_used(sample: Sample) -> bool:
@@ -148,11 +165,13 @@ def main() -> None:
     data.add_argument("--data_dir", type=Path, required=True, help="folder of the official files")
     data.add_argument("--out", type=Path, required=True)
     data.add_argument("--tools", default=",".join(TOOLS))
+    data.add_argument("--builtin", type=int, default=0, help="generated samples to add to the pool")
     arguments = parser.parse_args()
     if arguments.verb == "model":
         make_model(arguments.out)
     else:
-        make_data(arguments.data_dir, arguments.out, tuple(filter(None, arguments.tools.split(","))))
+        tools = tuple(filter(None, arguments.tools.split(",")))
+        make_data(arguments.data_dir, arguments.out, tools, arguments.builtin)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from askgate_env.types import Sample
+from askgate_env.types import Sample, Turn
 from src.core.jsonl import read_records
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
-from src.data.quality.leaks import SimilarSamples, similar_samples
+from src.data.quality.leaks import SimilarSamples, UniquePart, demonstration_leaks, similar_samples
 from src.data.quality.token_stream import TokenStream, token_stream
 from tests.data.worded_samples import HAN, V2, word, wordy
 
@@ -65,6 +65,33 @@ def test_a_short_question_about_another_name_is_no_leak() -> None:
     shadow = [question.format(HAN[0] + HAN[-1])]
     assert likeness(pool, shadow).count == 0
     assert len(pool) in likeness([*pool, f"想问问{shadow[0]}"], shadow).matches
+
+
+def test_a_chinese_name_of_common_characters_is_no_common_word() -> None:
+    """Each of its characters is in many samples, the two together are in few: they are no word that may be replaced."""
+    pool = token_stream([f"{first}{second}镇的镇长住在哪里？" for first in HAN for second in HAN])
+    shadow = token_stream([f"{HAN[0]}{HAN[1]}镇的镇长住在哪里？"])
+    unique = UniquePart((shadow,))
+    unique.count([unique.counts((pool,))], pool.texts)
+    assert unique.common(shadow.text(0)).tolist() == [False, True, *[True] * (len(shadow.text(0)) - 2)]
+    assert not unique.common(token_stream([f"{HAN[0]}{HAN[1]}"]).text(0)).any()
+
+
+def test_demonstrations_are_counted_by_sample() -> None:
+    """A sample says several texts, so wording is in a smaller share of the texts than of the samples."""
+    question = "{}镇的镇长是哪年出生的？"
+    names = [first + second for first in HAN for second in HAN if first != second]
+    thought = Turn("assistant", "call", "wiki", thought="")
+    samples = [
+        replace(one, dialogue=tuple(replace(thought, text=f"{one.id} {part}") for part in range(9)))
+        for one in wordy(600, V2, seed=1)
+    ]
+    for place, name in enumerate(names[:60]):
+        samples[place] = replace(samples[place], dialogue=(Turn("user", "say", question.format(name)),))
+    asked = replace(wordy(1, V2, seed=2)[0], prompt=question.format(names[-1]), original=question.format(names[-1]))
+    assert demonstration_leaks(samples, [asked], N, THRESHOLD) == set()
+    copy = replace(samples[-1], dialogue=(Turn("user", "say", asked.prompt),))
+    assert demonstration_leaks([*samples[:-1], copy], [asked], N, THRESHOLD) == {copy.id}
 
 
 def test_a_copy_is_a_leak_and_is_named() -> None:

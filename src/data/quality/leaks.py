@@ -71,8 +71,10 @@ COMMON = 0.005
 """Share of the samples that have a common word. A name is in fewer."""
 MOST_NUMBER = 10_000
 """Numbers below this are no common words, however many samples have them: other numbers make another problem."""
+CHARACTERS = [chr(code) for code in range(0x4E00, 0xA000)]
+"""Chinese characters. Each is a token, and names consist of common ones: only a common pair of them is a common word."""
 IN_A_ROW = 2
-"""Words in a row that may be replaced; a name in Chinese has three characters or more with its neighbours."""
+"""Words in a row that may be replaced."""
 CANDIDATE = 0.6
 """Weighted share of tokens, in any order, below which a text is not compared: replaced words are not in it."""
 
@@ -102,10 +104,13 @@ def leak_views(samples: Sequence[Sample]) -> tuple[TokenStream, TokenStream]:
 
 
 def similar_samples(
-    pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...], n: int, threshold: float
+    pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...], n: int, threshold: float, samples: int | None = None
 ) -> SimilarSamples:
-    """Pool samples that are similar to a shadow sample. Both sides come in one or more views (prompts, questions)."""
-    return similar_in_shards([[(one,) for one in pool]], [pool[0].texts], shadow, n, threshold, Workers())
+    """Pool samples that are similar to a shadow sample. Both sides come in one or more views (prompts, questions).
+
+    `samples`: how many samples the pool's texts come from, if a view has several texts of a sample.
+    """
+    return similar_in_shards([[(one,) for one in pool]], [pool[0].texts], shadow, n, threshold, Workers(), samples)
 
 
 def similar_in_shards(
@@ -115,6 +120,7 @@ def similar_in_shards(
     n: int,
     threshold: float,
     workers: Workers,
+    samples: int | None = None,
 ) -> SimilarSamples:
     """Similar samples of a pool in shards of so many texts. A shard has a list of token streams for each view, which
     the workers keep."""
@@ -123,7 +129,7 @@ def similar_in_shards(
     if theirs.texts and sum(texts):
         views, starts = len(shards[0]), offsets_of(np.array(texts))
         streams = [[one for view in shard for one in view] for shard in shards]
-        given = workers.share(_measure(streams, views, starts, theirs, shadow, workers))
+        given = workers.share(_measure(streams, views, starts, samples or sum(texts), theirs, shadow, workers))
         calls = ((given, shadow[0].texts, n, threshold, views, *some) for some in streams)
         for start, found in zip(starts.tolist(), workers.map(_matches, calls), strict=False):
             best |= {start + place: Match(start + place, *match) for place, match in found.items()}
@@ -135,6 +141,7 @@ def _measure(
     streams: Sequence[Sequence[Kept]],
     views: int,
     starts: I64,
+    samples: int,
     theirs: TokenStream,
     shadow: tuple[TokenStream, ...],
     workers: Workers,
@@ -154,7 +161,7 @@ def _measure(
         ]
         calls.append((given, [places - view * total - start for view, places in enumerate(here)], views, *some))
     counted = list(workers.map(_count, calls))
-    unique.count([one for one, _ in counted], total)
+    unique.count([one for one, _ in counted], samples)
     picked = [texts[view] for view in range(views) for _, texts in counted]
     own = theirs.take(rare_places[rare_places >= views * total] - views * total)
     return theirs, rarity(join_streams([*picked, own])), unique
@@ -340,10 +347,13 @@ class UniquePart:
     planted: float
     """A bigram that is in fewer samples than this is never taken for wording."""
     is_common: Flags
+    is_frequent: Flags
+    """Which bigrams are in as many samples as a common word."""
 
     def __init__(self, shadow: tuple[TokenStream, ...]) -> None:
         self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
         self.tokens = np.unique(np.concatenate([one.hashes for one in shadow]) >> CUT_BITS)
+        self.is_character = np.isin(self.tokens, token_stream(CHARACTERS).hashes >> CUT_BITS)
         self._own, self._texts = self.counts(shadow), shadow[0].texts
 
     def counts(self, views: Sequence[TokenStream]) -> tuple[I64, I64]:
@@ -359,17 +369,22 @@ class UniquePart:
             tokens += np.bincount(place[known], minlength=len(self.tokens))
         return bigrams, tokens
 
-    def count(self, pool: Sequence[tuple[I64, I64]], texts: int) -> None:
-        """Takes the counts of the shards of a pool. Prompt and question of one sample are not two samples."""
+    def count(self, pool: Sequence[tuple[I64, I64]], samples: int) -> None:
+        """Takes the counts of the shards of a pool of so many samples. Prompt and question of one sample are not two
+        samples."""
         bigrams, tokens = (np.sum(parts, axis=0) for parts in zip(*pool, strict=True))
         self.samples = bigrams.max(axis=0) + self._own[0].max(axis=0)
-        self.planted = PLANTED * (texts + self._texts)
+        self.planted = PLANTED * (samples + self._texts)
         numbers = np.isin(self.tokens, token_stream([str(number) for number in range(MOST_NUMBER)]).hashes >> CUT_BITS)
-        self.is_common = (tokens + self._own[1] >= COMMON * (texts + self._texts)) & ~numbers
+        many = COMMON * (samples + self._texts)
+        self.is_common = (tokens + self._own[1] >= many) & ~numbers
+        self.is_frequent = self.samples >= many
 
     def common(self, tokens: U64) -> Flags:
-        """Which tokens of a shadow text are words that many samples have."""
-        return np.asarray(self.is_common[np.searchsorted(self.tokens, tokens >> CUT_BITS)])
+        """Which tokens of a shadow text are words, or Chinese characters of words, that many samples have."""
+        at = np.searchsorted(self.tokens, tokens >> CUT_BITS)
+        frequent = np.pad(self.is_frequent[np.searchsorted(self.bigrams, pairs(tokens) >> CUT_BITS)], 1)
+        return np.asarray(self.is_common[at] & (~self.is_character[at] | frequent[:-1] | frequent[1:]))
 
     def is_in(self, ours: U64, theirs: U64) -> bool:
         """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
@@ -399,5 +414,5 @@ def demonstration_leaks(samples: Sequence[Sample], shadow: Sequence[Sample], n: 
     sources = {sample.provenance.source_id for sample in shadow}
     leaks = {sample.id for sample in samples if sample.provenance.source_id in sources}
     owners = list(said.values())
-    found = similar_samples((token_stream([*said]),), leak_views(shadow), n, threshold).matches
+    found = similar_samples((token_stream([*said]),), leak_views(shadow), n, threshold, len(samples)).matches
     return leaks.union(*(owners[place] for place in found))
