@@ -72,7 +72,7 @@ COMMON = 0.005
 MOST_NUMBER = 10_000
 """Numbers below this are no common words, however many samples have them: other numbers make another problem."""
 CHARACTERS = [chr(code) for code in range(0x4E00, 0xA000)]
-"""Chinese characters. Each is a token, and names consist of common ones: only a common pair of them is a common word."""
+"""Chinese characters. Each is a token, and names consist of common ones: only a common pair is a common word."""
 IN_A_ROW = 2
 """Words in a row that may be replaced."""
 CANDIDATE = 0.6
