@@ -74,6 +74,17 @@ def amber(name: str, value: float | None, rule: Rule, threshold: float, told: st
     return [] if made.passed else [made]
 
 
+@cache
+def amber_label(name: str) -> Remedy:
+    """The fact of an amber in a few words, and its name, in English and Chinese.
+
+    >>> amber_label("judge_weight")[0]
+    "the judge's scores have no weight (judge_weight)"
+    """
+    title = package_yaml("templates/remedies.yaml")["ambers"].get(name, {}).get("title")
+    return (f"{title[0]} ({name})", f"{title[1]}（{name}）") if title else (name, name)
+
+
 class Evidence(Struct, frozen=True):
     """Inputs and outputs of a stage with their checksums, its arguments, code version and times."""
 
