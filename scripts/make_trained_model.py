@@ -88,7 +88,7 @@ def card(
 ) -> str:
     """The model card in Markdown."""
     seeds = f"one of {len(config.seeds)} seeds" if len(config.seeds) > 1 else f"seed {config.seeds[0]}"
-    gated = "behind a ticket of both rounds of gates" if report.gated else "without gates"
+    gated = "with a ticket of both rounds of gates" if report.gated else "without gates"
     sft = f"SFT on {config.warm_start.tokens:,} tokens, then " if config.warm_start else ""
     steps = sealed.step - min(sealed.step, config.warm_steps)
     lines = [

@@ -42,7 +42,7 @@ from .checks.judge import judge_findings, score_exam
 from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
-from .final_models import trained_behind_ticket
+from .final_models import trained_with_ticket
 from .gate import (
     GATES,
     MEASURED,
@@ -209,7 +209,7 @@ def _refuse_needless_loss(
                 remedy=f"name --profile {report.profile}, or add --replace {report.profile} to give it up",
             )
     ticket = to_lose.get(TICKET)
-    if ticket and ticket.profile != replaces and (lost := [*trained_behind_ticket(), *sign_off_files()]):
+    if ticket and ticket.profile != replaces and (lost := [*trained_with_ticket(), *sign_off_files()]):
         raise BadInput(
             f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}",
             where=str(TICKET),

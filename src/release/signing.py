@@ -80,7 +80,7 @@ def _require() -> None:
 
 
 def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:
-    """A round as an in-toto statement about the files it measured and the weights trained behind the ticket."""
+    """A round as an in-toto statement about the files it measured and the weights trained with the ticket."""
     measured = [_resource(printed) for printed in report.files.values()]
     trained = [
         {"name": f"{folder}/{name}", "digest": {"sha256": filed.sha256}}

@@ -56,7 +56,7 @@ class RunInfo(Struct, frozen=True):
     passed: bool | None
     """Whether the checks on the trained policy passed. None: not evaluated."""
     gated: bool
-    """Whether it was trained behind a ticket."""
+    """Whether it was trained with a ticket."""
     certified: bool
     """Whether report, verify and package are about this run."""
 

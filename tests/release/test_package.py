@@ -168,7 +168,7 @@ def test_only_verified_gated_runs_are_packed(run: Path) -> None:
     with pytest.raises(BadInput, match="no finished run to pack"):
         make_package(CONFIG, out, None, None, silent)
     trained(ticket="a" * 64)
-    with pytest.raises(BadInput, match="not trained behind the ticket"):
+    with pytest.raises(BadInput, match="not trained with the ticket"):
         make_package(CONFIG, out, None, None, silent)
     trained()
     weights = Path("configs/weights.json")
