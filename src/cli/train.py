@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 LOCAL_CONFIG = Path("configs/train_local.yaml")
 MORE_FIGURES = {
     "success_hard_hotpotqa_strategyqa": both("success, hard reading", "成功率（困难阅读题）"),
-    "question_precision": both("ask precision", "提问精确率"),
-    "question_recall": both("ask recall", "提问召回率"),
-    "question_f1": both("ask F1", "提问 F1"),
+    "question_precision": both("question precision", "提问精确率"),
+    "question_recall": both("question recall", "提问召回率"),
+    "question_f1": both("question F1", "提问 F1"),
     "ask_precision": both("ask precision, by episode", "提问精确率（按对话）"),
     "ask_recall": both("ask recall, by episode", "提问召回率（按对话）"),
 }
