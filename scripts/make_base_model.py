@@ -96,8 +96,9 @@ def card(
     lines = [
         "# models/tiny",
         "",
-        "The base policy that AskGate ships, small enough to train on two cores. Stage 2 below gives it bad habits on purpose, so",
-        "that training has something to remove. It knows AskGate's generated worlds and nothing else; it is not an assistant.",
+        "The base policy that AskGate ships, small enough to train on two cores. Stage 2 below gives it bad habits on",
+        "purpose, so that training has something to remove.",
+        "It knows AskGate's generated worlds and nothing else; it is not an assistant.",
         "",
         "    python scripts/make_base_model.py --out models/tiny",
         "",

@@ -110,7 +110,7 @@ OwnerKey = Annotated[str, Option(help="Fingerprint of the key that must have sig
 TsaRoot = Annotated[
     str,
     Option(
-        help="SHA-256 of a root certificate. The evidence must be anchored by a timestamp authority that it certifies."
+        help="SHA-256 of a root certificate. An authority below this root must have anchored the evidence."
     ),
 ]
 GateProfile = Annotated[

@@ -69,7 +69,7 @@ def assert_not_simulated(
         float,
         options.threshold(
             "cache_hit_lt_round1",
-            "The share of votes from the cache must be below this, 0 to 1, whatever --profile is.",
+            "The share of votes from the cache must be below this, 0 to 1. --profile does not change it.",
             min=0,
             max=1,
             flag="--cache-hit-lt",
@@ -124,7 +124,7 @@ def score(
 ) -> None:
     """Score a pool with the judge.
 
-    Without REWARD_LIVE_MODE=1 no judge is called, and the scores pass no gate.
+    Without REWARD_LIVE_MODE=1 no judge is called: the file then has no scores, and no gate accepts it.
 
     If interrupted, run the same command to resume. Reaching --budget is not a failure: exit code 0.
     """
