@@ -1,4 +1,4 @@
-"""The owner's lights (seed 001, "看灯口径"): data, reward, scoring, policy, resources and evidence, for each round.
+"""The owner's lights: data, reward, scoring, policy, resources and evidence, for each round (document 001, "看灯口径").
 
 A light shows what the round's report measured, with every verdict derived again from value and threshold. It is green
 only while every file that it was measured on is unchanged.

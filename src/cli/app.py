@@ -286,7 +286,7 @@ def extra_with(module: str) -> str:
 
 
 def scorecache_cli() -> None:
-    """`scorecache-cli`, the name of `askgate scorecache` in the work order."""
+    """`scorecache-cli`: another name of `askgate scorecache`, from the original requirements."""
     run_verb("scorecache")
 
 

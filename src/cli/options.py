@@ -1,4 +1,4 @@
-"""Flags that several verbs share, declared once. Defaults are the values of the RC1 work order."""
+"""Flags that several verbs share, declared once. Defaults are those of the original requirements."""
 
 from __future__ import annotations
 

@@ -138,6 +138,6 @@ class DefaultConfig(Section):
     }
 
     simulate: bool = False
-    """Always false: nothing is simulated. The work order checks this key."""
+    """Always false: nothing is simulated. The original requirements ask for this key."""
     scoring: JudgeSection
     overclar: OverclarSection = OverclarSection()

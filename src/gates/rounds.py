@@ -3,6 +3,10 @@
 A round draws samples that were never scored and has them scored live, measures every gate again from files, and writes
 its report: `round1.json`; then `round2_pass.json`, the ticket, if every check of both rounds passed, else
 `round2_fail.json`, which says what to do.
+
+Why two: both measure the same gates on the same files, and each scores other new samples. Round 2 also requires that
+round 1 passed with the same profile, files and code. So nothing was adjusted in between to make a gate pass, and a judge
+that answered well once must do so again.
 """
 
 from __future__ import annotations
@@ -264,7 +268,7 @@ def round_files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     """Files that the round measured, by role. A missing file has failed its gate already.
 
     The ticket also covers the reports of the stages: no gate believes them, but pages show their figures. Round 1
-    leaves them out, because the work order runs the shadow run once more between the rounds.
+    leaves them out, because the original requirements repeat the shadow run between the rounds.
     """
     paths = profile.paths
     wanted = {role: getattr(paths, role) for role in _MEASURED_FILES} | {"profile": profile_path(profile.name)}
