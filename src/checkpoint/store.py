@@ -341,7 +341,7 @@ class CheckpointStore:
         raise BadInput(f"has no step {step}", where=str(self.root), remedy=_RESUME_OR_MOVE)
 
     def _prune(self, folder: CheckpointFolder) -> None:
-        """Deletes old checkpoints. For each one kept, also keeps the one to which a run resumed from it would roll back.
+        """Deletes old checkpoints. For each one kept, also keeps the one to which a run resumed there would roll back.
 
         For the newest this is an earlier one, because it is not known yet whether its own weights breach the limit.
         """

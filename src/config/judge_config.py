@@ -1,4 +1,4 @@
-"""Settings of `configs/default.yaml`: the judges, and the price of a needless ask."""
+"""Settings of `configs/default.yaml`: the judges, and the over-clarification penalty."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ its report: `round1.json`; then `round2_pass.json`, the ticket, if every check o
 `round2_fail.json`, which says what to do.
 
 Why two: both measure the same gates on the same files, and each scores other new samples. Round 2 also requires that
-round 1 passed with the same profile, files and code. So nothing was adjusted in between to make a gate pass, and a judge
-that answered well once must do so again.
+round 1 passed with the same profile, files and code. So nothing was adjusted in between to make a gate pass, and a
+judge that answered well once must do so again.
 """
 
 from __future__ import annotations
