@@ -352,9 +352,7 @@ def export(
             "--format", help="messages or sharegpt: dialogues for SFT; dpo: pairs of turns for preference training."
         ),
     ],
-    out: Annotated[
-        Path, Option(help="File to write, .jsonl or .parquet. FILE.json beside it records its inputs.")
-    ],
+    out: Annotated[Path, Option(help="File to write, .jsonl or .parquet. FILE.json beside it records its inputs.")],
     episodes: Annotated[
         Path | None,
         Option(

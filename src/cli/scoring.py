@@ -52,7 +52,7 @@ def probe_scorer(
     settings = settings_for(os.environ, scoring_of(load_profile(profile)), provider)
     if not settings.live and os.environ.get("REWARD_LIVE_MODE", "").strip():
         raise BadInput(
-            "is off, and --live wants the judge called",
+            "is off, but --live needs calls of the judge",
             where="REWARD_LIVE_MODE",
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
@@ -241,7 +241,9 @@ def _store() -> Iterator[Store]:
 
     section = load_config().scoring
     if not section.cache.exists():
-        raise BadInput("no such file", where=str(section.cache), remedy="score something live first")
+        raise BadInput(
+            "no such file", where=str(section.cache), remedy="run `askgate score POOL` with REWARD_LIVE_MODE=1 first"
+        )
     with Store(section.cache, section.ttl_days) as store:
         yield store
 

@@ -74,7 +74,7 @@ class TrainingReward:
         return terms
 
     def by_turn(self, episode: Episode) -> list[float]:
-        """Reward that each turn of the policy earns at once: `info` of an ask that got it, and the penalty of a needless
+        """Reward that each turn of the policy earns at once: `info` for an ask, and the penalty of a needless
         ask. The rest of the reward arrives with the last turn."""
         earned: list[float] = []
         asks, informed = 0, not episode.received_info
