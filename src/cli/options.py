@@ -109,7 +109,7 @@ Profile = Annotated[
 OwnerKey = Annotated[str, Option(help="Fingerprint of the key that must have signed the ticket.")]
 TsaRoot = Annotated[
     str,
-    Option(help="SHA-256 of a root certificate. An authority below this root must have anchored the evidence."),
+    Option(help="SHA-256 of a root certificate. A timestamp authority below it must have anchored the evidence."),
 ]
 GateProfile = Annotated[
     ProfileName | None,

@@ -205,7 +205,7 @@ def invalidate(
 
 @cache.command("forget-batches")
 def forget_batches(as_json: options.Json = False) -> None:
-    """Stop waiting for votes pending in the provider's Batch API.
+    """Stop waiting for votes in pending batches of the provider.
 
     The next scoring run requests them again, and they are billed again.
     """

@@ -121,9 +121,10 @@ def ppo_runner(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy with a ticket.
+    """Train a policy with a ticket (gated training).
 
-    Refuses to train if a file that the ticket covers has changed since round 2.
+    The ticket is the file that `askgate round 2` writes if every gate passed. Refuses to train if a file that the
+    ticket covers has changed since.
     """
     from ..training.run import run_gated
 
