@@ -79,10 +79,10 @@ def amber_label(name: str) -> Remedy:
     """The fact of an amber in a few words, and its name, in English and Chinese.
 
     >>> amber_label("judge_weight")[0]
-    "the judge's scores have no weight (judge_weight)"
+    "the judge's scores have no weight [judge_weight]"
     """
     title = package_yaml("templates/remedies.yaml")["ambers"].get(name, {}).get("title")
-    return (f"{title[0]} ({name})", f"{title[1]}（{name}）") if title else (name, name)
+    return (f"{title[0]} [{name}]", f"{title[1]} [{name}]") if title else (name, name)
 
 
 class Evidence(Struct, frozen=True):

@@ -93,7 +93,7 @@ def test_an_amber_that_is_signed_off_says_so(monkeypatch: pytest.MonkeyPatch) ->
     assert (light.colour, light.unsigned, light.signed) == ("amber", [], {"judge_weight": "Ada (it is off)"})
     assert (
         light.why
-        == "report and files match; the owner must know: the judge's scores have no weight (judge_weight), signed off"
+        == "report and files match; the owner must know: the judge's scores have no weight [judge_weight], signed off"
     )
 
 
