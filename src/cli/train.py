@@ -401,7 +401,10 @@ def sign_off(
         Option(help="The owner's private Ed25519 key (PEM). Required if the profile names an owner key."),
     ] = None,
     amber: Annotated[
-        str, Option(help="Amber to sign off, such as judge_auc; `askgate status` names them. Default: sign the ticket.")
+        str,
+        Option(
+            help="Amber to sign off, such as judge_auc; `askgate status` shows the names. Default: sign the ticket."
+        ),
     ] = "",
     by: Annotated[str, Option(help="Your name; recorded. Required with --amber; a terminal asks for it.")] = "",
     reason: Annotated[
