@@ -6,7 +6,7 @@
 
 A run made here is made by the stages' own code. What its policy said is scripted and its judge is the test suite's
 server (`tests/gates/run_folder.py`): what is timed is reading, summing and measuring, not what comes out. No model was
-trained behind the ticket, so no dialogues are repeated. Each command is a process of its own, start-up of Python
+trained with the ticket, so no dialogues are repeated. Each command is a process of its own, start-up of Python
 included. Admission computes the digest of the code and goes on where it is not that of the ticket.
 
 A busy machine lengthens the wall time, several threads the processor time. Leaves with 1 when both pass a limit.

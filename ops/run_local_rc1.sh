@@ -72,5 +72,5 @@ PY
 
 # ============ 4. to 12. The stages of profile rc1, in order ============
 # Probe, anti-simulation, shadow set, seed pool and its gates, difficulty, scores, weights, shadow run, penalty, round 1,
-# round 2, and behind its ticket the trial and, if that passes, the training. `askgate rc1 --list` shows every command.
+# round 2, and with its ticket the trial and, if that passes, the training. `askgate rc1 --list` shows every command.
 askgate rc1 --until "${UNTIL:-train}"

@@ -96,8 +96,9 @@ def card(
     lines = [
         "# models/tiny",
         "",
-        "The embedded base policy of AskGate: small enough for two cores, good enough to learn from, far from done.",
-        "It knows AskGate's generated worlds and nothing else; it is no assistant.",
+        "The base policy that AskGate ships, small enough to train on two cores. Stage 2 below gives it bad habits on",
+        "purpose, so that training has something to remove.",
+        "It knows AskGate's generated worlds and nothing else; it is not an assistant.",
         "",
         "    python scripts/make_base_model.py --out models/tiny",
         "",
@@ -105,7 +106,7 @@ def card(
         f"{shape.width} wide, {shape.heads} heads ({shape.kv_heads} for keys and values), embeddings tied.",
         "- Weights rounded to float16; the figures below are of the rounded ones.",
         f"- Byte-level BPE of {shape.vocab} tokens, made from the first demonstrations; each digit is a token.",
-        "- Ordinary SFT on built-in demonstrations in English and Chinese (template pack v2), loss on the policy's",
+        "- SFT on built-in demonstrations in English and Chinese (template pack v2), loss on the policy's",
         "  words only, thoughts left out; Muon for the matrices of the layers, AdamW for the rest, warm-up and cosine.",
         *(f"- {_stage(number, stage)}" for number, stage in enumerate(stages, 1)),
         f"- {machine}",
@@ -129,9 +130,9 @@ def _metric_names() -> list[str]:
 def _stage(number: int, stage: Stage) -> str:
     habits = stage.habits
     shown = [
-        f"{habits.vague:.0%} of those ask without saying for what, and guess" if habits.vague else "",
-        f"{habits.early:.0%} of the others begin with such an ask" if habits.early else "",
-        f"{habits.wordy:.0%} of all answer in a sentence" if habits.wordy else "",
+        f"in {habits.vague:.0%} of those the policy asks vaguely and then guesses" if habits.vague else "",
+        f"{habits.early:.0%} of the others begin with a vague ask" if habits.early else "",
+        f"{habits.wordy:.0%} of all answers are whole sentences" if habits.wordy else "",
     ]
     lacking = "; ".join([f"{stage.clarify_rate:.0%} lack something", *filter(None, shown)])
     return (

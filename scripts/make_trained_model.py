@@ -88,16 +88,17 @@ def card(
 ) -> str:
     """The model card in Markdown."""
     seeds = f"one of {len(config.seeds)} seeds" if len(config.seeds) > 1 else f"seed {config.seeds[0]}"
-    gated = "behind a ticket of both rounds of gates" if report.gated else "without gates"
+    gated = "gated (both rounds passed)" if report.gated else "without gates"
     sft = f"SFT on {config.warm_start.tokens:,} tokens, then " if config.warm_start else ""
     steps = sealed.step - min(sealed.step, config.warm_steps)
+    shown = f"models/{out.name}"  # wherever this run writes it
     lines = [
-        f"# {out.as_posix()}",
+        f"# {shown}",
         "",
         f"`{config.base_model}` after training with AskGate: the policy that `askgate demo` shows beside its base.",
-        "Like its base it knows AskGate's generated worlds and nothing else; it is no assistant.",
+        "Like its base it knows AskGate's generated worlds and nothing else; it is not an assistant.",
         "",
-        f"    {COMMAND.format(model=model.as_posix(), out=out.as_posix())}",
+        f"    {COMMAND.format(model=model.as_posix(), out=shown)}",
         "",
         f"- {sft}{config.strategy.upper()}, {steps} steps of {config.batch_size} episodes, {seeds}, {gated}, profile "
         f"{report.profile}. The whole config is in `{RUN_SEAL}`, the seal of the run's final model.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -37,10 +36,7 @@ def checkout(tmp_path: Path) -> Path:
 def test_own_data_builds_a_pool_and_shows_an_ask(checkout: Path) -> None:
     printed = run(checkout, sys.executable, "examples/own_data.py")
     assert "80 samples in data/own_pool.jsonl, 20 of them incomplete" in printed
-    for readme in ("README.md", "README.zh-CN.md"):
-        asks = re.search(r"<ask>  (.*)", (ROOT / readme).read_text(encoding="utf-8"))
-        assert asks
-        assert f"assistant [ask] {asks[1]}" in printed
+    assert "assistant [ask] May I ask how many kilograms of tomatoes each plant gave?" in printed
     assert len((checkout / "data/own_shadow.jsonl").read_text(encoding="utf-8").splitlines()) == 16
 
 

@@ -1,6 +1,6 @@
 """`python -m train.ppo_runner --config configs/ppo_scale.yaml [--resume-from checkpoints/rc1/latest]`.
 
-Training behind the gates. Without a ticket that fits the files as they are now it exits with code 2 and the reason.
+Gated training. Without a ticket that fits the files as they are now it exits with code 2 and the reason.
 """
 
 from __future__ import annotations

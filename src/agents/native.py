@@ -159,7 +159,7 @@ def saved_functions(folder: Path) -> list[str]:
     try:
         return [one["function"]["name"] for one in read_json(file, remedy)]
     except (LookupError, TypeError):
-        raise BadInput("is no list of functions", where=str(file), remedy=remedy) from None
+        raise BadInput("is not a list of functions", where=str(file), remedy=remedy) from None
 
 
 def action_format(names: Sequence[str]) -> tuple[Literal["tags", "native"], tuple[str, ...]]:

@@ -106,7 +106,7 @@ class AskBench(Benchmark):
         )
 
     def _knowledge(self, row: Row, dialogue: Messages) -> str:
-        """What the simulated user knows. With a false claim in the question it is not the question without it."""
+        """Facts for the simulated user. If the question has a false claim, the user is not told the real question."""
         complete = f"Your real question:\n{row['ori_question']}\n\n" if self.user_knows_question else ""
         return (
             f"{complete}Background, not to be recited:\n{row[self.info]}\n\n"

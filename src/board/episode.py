@@ -45,7 +45,7 @@ class ShownEpisode:
     row: sqlite3.Row
     episode: Episode
     readings: Mapping[int, tuple[AskReading, bool]]
-    """By place of the turn: how the simulator reads the question, and whether its reply is the one in the episode."""
+    """By turn index: how the simulator reads the question, and whether its reply is the one in the episode."""
     differs: set[int] = field(default_factory=set)
     """Places of the turns that the other side does not have."""
 
@@ -89,7 +89,7 @@ def episode_page(run: Run, query: Mapping[str, str]) -> Markup | None:
 
 
 def _neighbours(store: sqlite3.Connection, run: str, row: sqlite3.Row, query: Mapping[str, str]) -> Neighbours:
-    """By place in the list where the address has one and the list is still the same; else by line in the file."""
+    """Previous and next episode: of the list in the address if it is still the same, else of the file."""
     wanted = replace(parse_filter(query), page="")
     place = whole_number(query.get("at", ""), default=0) - 1
     if place >= 0:
@@ -156,7 +156,7 @@ class ShownToken:
 
     text: str
     shades: str
-    """Its shade by each figure, as classes of the stylesheet."""
+    """CSS classes: one shade for each figure."""
     tip: str
 
 

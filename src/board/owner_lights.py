@@ -1,4 +1,4 @@
-"""The owner's lights (seed 001, "看灯口径"): data, reward, scoring, policy, resources and evidence, for each round.
+"""The owner's lights: data, reward, scoring, policy, resources and evidence, for each round (document 001, "看灯口径").
 
 A light shows what the round's report measured, with every verdict derived again from value and threshold. It is green
 only while every file that it was measured on is unchanged.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..config.profile import load_profile
-from ..core.check import Check
+from ..core.check import Check, amber_label
 from ..core.errors import BadInput
 from ..gates.ambers import sign_offs
 from ..gates.gate import Finding
@@ -124,11 +124,16 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
         if number == 2 and not report.passed:
             return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
         if not report.ambers:
-            return light("green", "report and files hold", "报告与文件一致")
-        known, signed = [one.name for one in report.ambers], sign_offs(load_profile(report.profile))
-        english = ", ".join(f"{name} (signed off)" if name in signed else name for name in known)
-        chinese = "、".join(f"{name}（已签字）" if name in signed else name for name in known)
-        amber = light("amber", f"holds; the owner must know: {english}", f"报告与文件一致；负责人须知：{chinese}")
+            return light("green", "report and files match", "报告与文件一致")
+        known = {one.name: amber_label(one.name) for one in report.ambers}
+        signed = sign_offs(load_profile(report.profile))
+        english = "; ".join(f"{en}, signed off" if name in signed else en for name, (en, _) in known.items())
+        chinese = "；".join(f"{zh}，已签字" if name in signed else zh for name, (_, zh) in known.items())
+        amber = light(
+            "amber",
+            f"report and files match; the owner must know: {english}",
+            f"报告与文件一致；负责人须知：{chinese}",
+        )
         return replace(amber, ambers=report.ambers, signed=signed)
     if not findings:
         return light("grey", "nothing was measured", "没有测量")

@@ -341,9 +341,9 @@ class CheckpointStore:
         raise BadInput(f"has no step {step}", where=str(self.root), remedy=_RESUME_OR_MOVE)
 
     def _prune(self, folder: CheckpointFolder) -> None:
-        """Drops old checkpoints. Beside each that is kept, the one stays that a run resumed from it would roll back to.
+        """Deletes old checkpoints. For each one kept, also keeps the one to which a run resumed there would roll back.
 
-        For the newest that is an earlier one: whether its own weights breach is not known yet.
+        For the newest this is an earlier one, because it is not known yet whether its own weights breach the limit.
         """
         steps = folder.steps()
         good = [step for step in steps if step not in self.breached and _is_good(_marks(folder, step))]

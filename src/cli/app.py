@@ -191,8 +191,8 @@ def common(
     New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; -
     and _ are interchangeable in their names.
 
-    Exit codes: 0 passed; 1 a gate failed, a stage is not done, or training was stopped; 2 bad input or environment, or
-    scores or evidence that are not genuine; 130 stopped with Ctrl-C.
+    Exit codes: 0 passed or done; 1 a gate failed, a stage is not done, or training was stopped; 2 bad input or
+    environment, or scores or evidence that are not genuine; 130 stopped with Ctrl-C.
     """
 
 
@@ -286,7 +286,7 @@ def extra_with(module: str) -> str:
 
 
 def scorecache_cli() -> None:
-    """`scorecache-cli`, the name of `askgate scorecache` in the work order."""
+    """`scorecache-cli`: another name of `askgate scorecache`, from the original requirements."""
     run_verb("scorecache")
 
 

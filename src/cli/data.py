@@ -272,14 +272,14 @@ def validate_difficulty(
         float,
         options.threshold(
             "difficulty.clue_overlap_max_easy",
-            "Maximum median clue overlap of easy samples; a fixed minimum keeps it above that of hard ones.",
+            "Maximum median clue overlap of easy samples. A fixed minimum, above that of hard samples, also applies.",
         ),
     ],
     clue_overlap_min_hard: Annotated[
         float,
         options.threshold(
             "difficulty.clue_overlap_min_hard",
-            "Minimum median clue overlap of hard samples; a fixed maximum keeps it below that of easy ones.",
+            "Minimum median clue overlap of hard samples. A fixed maximum, below that of easy samples, also applies.",
         ),
     ],
     out: options.ReportFile = Path("reports/rc1/difficulty_report.json"),
@@ -352,9 +352,7 @@ def export(
             "--format", help="messages or sharegpt: dialogues for SFT; dpo: pairs of turns for preference training."
         ),
     ],
-    out: Annotated[
-        Path, Option(help="File to write, .jsonl or .parquet. FILE.json beside it says what it is made of.")
-    ],
+    out: Annotated[Path, Option(help="File to write, .jsonl or .parquet. FILE.json beside it records its inputs.")],
     episodes: Annotated[
         Path | None,
         Option(

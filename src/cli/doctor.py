@@ -120,7 +120,7 @@ def _device() -> list[Finding]:
         found.append(Finding("GPU", f"Apple (mps), {memory_gb(device):.1f} GB"))
     elif shutil.which("nvidia-smi"):
         typed = "install a torch build with CUDA: https://pytorch.org/get-started/locally"
-        found.append(Finding("GPU", f"there is one, and torch {torch.__version__} cannot use it", False, typed))
+        found.append(Finding("GPU", f"found, but torch {torch.__version__} cannot use it", False, typed))
     else:
         found.append(Finding("GPU", both("none; training runs on the CPU", "无，将在 CPU 上训练")))
     return found

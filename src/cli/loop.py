@@ -29,7 +29,7 @@ COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "gr
 
 def quickstart(
     full: Annotated[
-        bool, Option("--full", help="Train with three random seeds, and an SFT control for each. Much slower.")
+        bool, Option("--full", help="Train with three random seeds, and compare each with SFT controls. Much slower.")
     ] = False,
 ) -> None:
     """Run the whole loop with built-in data and model.

@@ -1,4 +1,4 @@
-"""Flags that several verbs share, declared once. Defaults are the values of the RC1 work order."""
+"""Flags that several verbs share, declared once. Defaults are those of the original requirements."""
 
 from __future__ import annotations
 
@@ -109,9 +109,7 @@ Profile = Annotated[
 OwnerKey = Annotated[str, Option(help="Fingerprint of the key that must have signed the ticket.")]
 TsaRoot = Annotated[
     str,
-    Option(
-        help="SHA-256 of a root certificate. The evidence must be anchored by a timestamp authority that it certifies."
-    ),
+    Option(help="SHA-256 of a root certificate. A timestamp authority below it must have anchored the evidence."),
 ]
 GateProfile = Annotated[
     ProfileName | None,

@@ -84,7 +84,8 @@ def eval_model(
     config: Annotated[
         Path,
         Option(
-            help="Training config of the run to compare; with --model, only its held-out samples and rollout are used."
+            help="Training config of the run to compare; with --model, only its held-out samples and rollout settings "
+            "are used."
         ),
     ] = options.QUICKSTART,
     overrides: options.Set = None,
@@ -195,7 +196,11 @@ def package(
     ] = None,
     out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
-        Path | None, Option(help="Private elliptic-curve key (PEM) to sign with. Default: the package is not signed.")
+        Path | None,
+        Option(
+            help="Private ECDSA key to sign with (PEM; curve P-256, P-384 or P-521), not the owner's Ed25519 key. "
+            "Default: the package is not signed."
+        ),
     ] = None,
 ) -> None:
     """Pack a finished gated run for others to reproduce. Verifies the evidence first.
@@ -251,8 +256,8 @@ def push(
 ) -> None:
     """Push a model or data to the Hugging Face hub, with a card of its evidence.
 
-    The card has results, gates, fingerprints and licences. Also pushes runs that failed a gate, are not gated or not
-    evaluated; the card says so. Set HF_TOKEN or run `hf auth login` first.
+    The card has results, gates, fingerprints and licences. Runs that failed a gate, are not gated or not evaluated
+    are pushed too; the card says so. Set HF_TOKEN or run `hf auth login` first.
     """
     from ..release.push import push_data, push_model
 
@@ -307,7 +312,7 @@ def report(
 ) -> None:
     """Write the RC1 report of the run in this folder.
 
-    The exit code is 0 only if both rounds, the evidence and the results passed and every amber light is accepted.
+    The exit code is 0 only if both rounds, the evidence and the results passed and every amber light is signed off.
     """
     from ..config.profile import load_profile
     from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1

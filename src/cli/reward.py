@@ -55,7 +55,8 @@ def shadow_run(
     weights: Annotated[
         Path | None,
         Option(
-            help="Weights of the new reward. Default: configs/weights.json if it exists, else weight-calib's prior."
+            help="Weights of the new reward. Default: configs/weights.json if it exists, else those that weight-calib "
+            "starts from."
         ),
     ] = None,
     live_n: options.LiveN = None,

@@ -74,7 +74,7 @@ def _print_runs(found: list[RunInfo]) -> None:
         passed, failed = both(", checks passed", "，检查通过"), both(", a check failed", "，有检查未过")
         gates = {True: passed, False: failed, None: ""}[one.passed]
         if one.passed is not None:
-            gates += both(" (behind a ticket)", "（凭训练票）") if one.gated else both(" (no ticket)", "（无训练票）")
+            gates += both(" (with a ticket)", "（凭训练票）") if one.gated else both(" (no ticket)", "（无训练票）")
         what = f"{one.strategy} {both('from', '基于')} {one.base_model}, {both('profile', '配置档')} {one.profile}"
         steps = both(f"step {one.step} of {one.steps}", f"第 {one.step}/{one.steps} 步")
         show.say(f"  {both(one.state, STATES[one.state])}, {steps}, {what}{gates}")

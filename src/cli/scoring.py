@@ -52,7 +52,7 @@ def probe_scorer(
     settings = settings_for(os.environ, scoring_of(load_profile(profile)), provider)
     if not settings.live and os.environ.get("REWARD_LIVE_MODE", "").strip():
         raise BadInput(
-            "is off, and --live wants the judge called",
+            "is off, but --live needs calls of the judge",
             where="REWARD_LIVE_MODE",
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
@@ -69,7 +69,7 @@ def assert_not_simulated(
         float,
         options.threshold(
             "cache_hit_lt_round1",
-            "The share of votes from the cache must be below this, 0 to 1, whatever --profile is.",
+            "The share of votes from the cache must be below this, 0 to 1. --profile does not change it.",
             min=0,
             max=1,
             flag="--cache-hit-lt",
@@ -124,7 +124,7 @@ def score(
 ) -> None:
     """Score a pool with the judge.
 
-    Without REWARD_LIVE_MODE=1 no judge is called, and the scores pass no gate.
+    Without REWARD_LIVE_MODE=1 no judge is called: the file then has no scores, and no gate accepts it.
 
     If interrupted, run the same command to resume. Reaching --budget is not a failure: exit code 0.
     """
@@ -205,7 +205,7 @@ def invalidate(
 
 @cache.command("forget-batches")
 def forget_batches(as_json: options.Json = False) -> None:
-    """Stop waiting for votes pending in the provider's Batch API.
+    """Stop waiting for votes in pending batches of the provider.
 
     The next scoring run requests them again, and they are billed again.
     """
@@ -241,7 +241,9 @@ def _store() -> Iterator[Store]:
 
     section = load_config().scoring
     if not section.cache.exists():
-        raise BadInput("no such file", where=str(section.cache), remedy="score something live first")
+        raise BadInput(
+            "no such file", where=str(section.cache), remedy="run `askgate score POOL` with REWARD_LIVE_MODE=1 first"
+        )
     with Store(section.cache, section.ttl_days) as store:
         yield store
 

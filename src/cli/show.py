@@ -247,10 +247,10 @@ def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out:
         f"读入 {counts.rows} 行：使用 {used} 条（其中 {need_ask} 条需要提问），{other} {what}，跳过 {counts.skipped} 行"
     )
     if alike:
-        english += f", {alike} left out as nearly a held-out row"
+        english += f", {alike} too much like a held-out row"
         chinese += f"，{alike} 条与留出样本过于相似而不用"
     if rest:
-        english += f", {rest} not needed for this size and share of questions to ask"
+        english += f", {rest} not needed for this --n and --clarify-rate"
         chinese += f"，{rest} 条超出所要求的样本数或提问比例而未用"
     return both(english, chinese)
 

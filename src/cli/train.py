@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 LOCAL_CONFIG = Path("configs/train_local.yaml")
 MORE_FIGURES = {
     "success_hard_hotpotqa_strategyqa": both("success, hard reading", "成功率（困难阅读题）"),
-    "question_precision": both("ask precision", "提问精确率"),
-    "question_recall": both("ask recall", "提问召回率"),
-    "question_f1": both("ask F1", "提问 F1"),
+    "question_precision": both("question precision", "提问精确率"),
+    "question_recall": both("question recall", "提问召回率"),
+    "question_f1": both("question F1", "提问 F1"),
     "ask_precision": both("ask precision, by episode", "提问精确率（按对话）"),
     "ask_recall": both("ask recall, by episode", "提问召回率（按对话）"),
 }
@@ -83,7 +83,7 @@ def sft(
     """Run only the warm start of a training run: SFT on the pool's demonstrations.
 
     The policy is then in `checkpoints/local/warm_start` (gated: `checkpoints/rc1/warm_start`). To continue with RL, run
-    `askgate train --resume --config FILE` (gated: `askgate ppo-runner --config FILE`) with the config of `sft`.
+    `askgate train --resume --config FILE` (gated: `askgate ppo-runner --config FILE`) with the same config.
     """
     from ..training.run import run, run_gated
 
@@ -121,9 +121,10 @@ def ppo_runner(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy with a ticket.
+    """Train a policy with a ticket (gated training).
 
-    Refuses to train if a file that the ticket covers has changed since round 2.
+    The ticket is the file that `askgate round 2` writes if every gate passed. Refuses to train if a file that the
+    ticket covers has changed since.
     """
     from ..training.run import run_gated
 
@@ -320,7 +321,7 @@ def run_round(
             "--replace",
             metavar="PROFILE",
             help="Discard the rounds and sign-offs of PROFILE, which ran in this folder before, and start over. "
-            "Needed if it is another profile, if a model was trained with its ticket, or if somebody signed off.",
+            "Needed if PROFILE is not --profile, if a model was trained with its ticket, or if somebody signed off.",
         ),
     ] = "",
     again: Annotated[
@@ -335,8 +336,9 @@ def run_round(
 ) -> None:
     """Measure all gates: `askgate round 1`, then `askgate round 2`.
 
-    Both rounds score new samples with the judge, which may be billed. If round 2 passes, it writes the ticket that
-    ppo-runner needs.
+    Round 1 shows what is wrong. Round 2 measures everything again, on the same files and with the same code, and scores
+    other new samples, so that a run does not pass by chance. If it passes, it writes the ticket that ppo-runner needs.
+    Both rounds call the judge, which may be billed.
     """
     from ..gates.readmit import readmit
     from ..gates.rounds import run_round as run
@@ -399,17 +401,20 @@ def sign_off(
         Option(help="The owner's private Ed25519 key (PEM). Required if the profile names an owner key."),
     ] = None,
     amber: Annotated[
-        str, Option(help="Amber to accept, such as judge_auc; `askgate status` names them. Default: sign the ticket.")
+        str,
+        Option(
+            help="Amber to sign off, such as judge_auc; `askgate status` shows the names. Default: sign the ticket."
+        ),
     ] = "",
-    by: Annotated[str, Option(help="Your name. Recorded. Required with --amber; a terminal asks for it.")] = "",
+    by: Annotated[str, Option(help="Your name; recorded. Required with --amber; a terminal asks for it.")] = "",
     reason: Annotated[
-        str, Option(help="Why it is acceptable. Recorded. Required with --amber; a terminal asks for it.")
+        str, Option(help="Why the amber is acceptable; recorded. Required with --amber; a terminal asks for it.")
     ] = "",
 ) -> None:
-    """Sign the ticket of this folder, or accept an amber light. Verifies the evidence first.
+    """Sign the ticket of this folder, or sign off (accept) an amber light. Verifies the evidence first.
 
-    A ticket needs a signature only if the profile names an owner key. A release needs every amber to be accepted. Every
-    sign-off is kept: a second one of the same amber is added to the first.
+    A ticket needs a signature only if the profile names an owner key. Before a release every amber must be signed
+    off. Every sign-off is kept: a second one of the same amber is added to the first.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

@@ -1,4 +1,4 @@
-"""Settings of `configs/default.yaml`: the judges, and the price of a needless ask."""
+"""Settings of `configs/default.yaml`: the judges, and the over-clarification penalty."""
 
 from __future__ import annotations
 
@@ -138,6 +138,6 @@ class DefaultConfig(Section):
     }
 
     simulate: bool = False
-    """Always false: nothing is simulated. The work order checks this key."""
+    """Always false: nothing is simulated. The original requirements ask for this key."""
     scoring: JudgeSection
     overclar: OverclarSection = OverclarSection()

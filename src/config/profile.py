@@ -158,13 +158,13 @@ class JudgeThresholds(Section):
     required: bool
     """Whether a judge that does not fails the round (red). Otherwise the owner must sign it off (amber)."""
     noise_max: Share
-    """Variance within repeats of a dialogue as a share of all variance, must be below."""
+    """Limit on the share of the variance that is within repeats of a dialogue. The share must be below it."""
     canaries_fooled_max: Share
     """Maximum share of canaries that score at least as high as the good dialogue."""
 
 
 class ConfigThresholds(Section):
-    """Settings that the training config must have (seed 001, section 4)."""
+    """Settings that the training config must have (document 001, section 4; see docs/internal/seeds.md)."""
 
     datasets: TaskShares
     steps_min: Count

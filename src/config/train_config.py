@@ -1,6 +1,6 @@
 """Settings of a training config (`configs/*.yaml`), section by section; `TrainConfig` at the end is the whole.
 
-The keys that the work orders check are at the top level, under the names that they use.
+Keys that the original requirements name (docs/internal/seeds.md) are at the top level, under those names.
 """
 
 from __future__ import annotations

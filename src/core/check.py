@@ -74,6 +74,17 @@ def amber(name: str, value: float | None, rule: Rule, threshold: float, told: st
     return [] if made.passed else [made]
 
 
+@cache
+def amber_label(name: str) -> Remedy:
+    """The fact of an amber in a few words, and its name, in English and Chinese.
+
+    >>> amber_label("judge_weight")[0]
+    "the judge's scores have no weight [judge_weight]"
+    """
+    title = package_yaml("templates/remedies.yaml")["ambers"].get(name, {}).get("title")
+    return (f"{title[0]} [{name}]", f"{title[1]} [{name}]") if title else (name, name)
+
+
 class Evidence(Struct, frozen=True):
     """Inputs and outputs of a stage with their checksums, its arguments, code version and times."""
 
@@ -127,8 +138,8 @@ def require_share(value: float, flag: str) -> None:
 
     >>> require_share(30, "--max-easy-pct")
     Traceback (most recent call last):
-    src.core.errors.BadInput: --max-easy-pct: 30 is no share of 1. What to do: write 0.30.
+    src.core.errors.BadInput: --max-easy-pct: 30 is not a share from 0 to 1. What to do: write 0.30.
     """
     if not 0 <= value <= 1:
         remedy = f"write {value / 100:.2f}" if 1 < value <= 100 else "give a number between 0 and 1"
-        raise BadInput(f"{value:g} is no share of 1", where=flag, remedy=remedy)
+        raise BadInput(f"{value:g} is not a share from 0 to 1", where=flag, remedy=remedy)

@@ -72,12 +72,12 @@ def digests_read(path: Path) -> set[str]:
 
 
 def all_reads() -> dict[str, set[str]]:
-    """The same of every file, by its absolute path."""
+    """SHA-256 of all files that this process has read since `forget_reads`, by absolute path (see `digests_read`)."""
     return _digests_read
 
 
 def forget_reads() -> None:
-    """Begins anew: a run and a round answer for what they read themselves."""
+    """Clears the record of reads: each run and each round keeps its own."""
     _digests_read.clear()
 
 

@@ -217,7 +217,7 @@ def dpo_row(sample: Sample, episodes: Sequence[Episode], tools: Sequence[str], l
 
 
 def rate(sample: Sample, episodes: Sequence[Episode]) -> list[Rated]:
-    """Rewards as recorded, if every episode has one; otherwise all by outcome and price of needless asks."""
+    """Rewards as recorded, if every episode has one; otherwise outcome and over-clarification penalty."""
     if all(episode.reward for episode in episodes):
         return [Rated(episode, sum(episode.reward.values())) for episode in episodes]
     return [Rated(episode, sum(TrainingReward()(episode, sample).values())) for episode in episodes]

@@ -350,7 +350,7 @@ class EpisodeDPOTrainer(DPOTrainer):
         return share * trl_loss(model, inputs, return_outputs, num_items_in_batch)
 
     def after_step(self) -> None:
-        """Nothing adapts."""
+        """Does nothing: DPO has no weight to adapt."""
 
     def _pairs_of_step(self) -> Iterator[dict[str, Any]]:
         """The pairs of all updates that a batch of episodes leads to. An empty slot has a share of 0."""

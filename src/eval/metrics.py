@@ -114,7 +114,7 @@ def _figure(name: str, sums: F64, counts: F64, sample_N: NDArray[np.intp]) -> Fi
 
 
 def _worth(share: float, variance: float, n: int, samples: int) -> float:
-    """As how many independent episodes these count: as all of them where each is of a sample of its own."""
+    """Effective number of independent episodes: `n` if every episode has its own sample, else fewer."""
     if samples == n:
         return n
     if share in (0, 1):
@@ -123,7 +123,7 @@ def _worth(share: float, variance: float, n: int, samples: int) -> float:
 
 
 def is_share(name: str) -> bool:
-    """All figures are, but for the mean of turns."""
+    """Whether a figure is a share. Only means (`avg_...`) are not."""
     return not name.startswith("avg_")
 
 

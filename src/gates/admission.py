@@ -4,7 +4,7 @@
     require_trial(Path("configs/ppo_scale.yaml"), admission)
 
 Nothing else makes an `Admission`, so there is no gated training without a verified ticket. The trial is a short gated
-run of the same ticket, whose verdict lets the run at scale start.
+run of the same ticket, whose verdict lets the full-size run start.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def require_trial(config: Path, admission: Admission) -> None:
     remedy = f"run `askgate ppo-runner --config {paths.trial}`, then `askgate eval --config {paths.trial} --tag {tag}`"
 
     def refused(what: str) -> BadInput:
-        return BadInput(f"{what}, and the run at scale needs a trial that passed", where=str(file), remedy=remedy)
+        return BadInput(f"{what}, and the full-size run needs a trial that passed", where=str(file), remedy=remedy)
 
     if not file.exists():
         raise refused("there is no report of a trial")
@@ -203,7 +203,7 @@ def require_trial(config: Path, admission: Admission) -> None:
     # A local config with a ticket runs under the ticket's profile.
     trial = load_train_config(paths.trial).model_copy(update={"profile": admission.profile})
     if not report.gated or report.ticket != admission.ticket_sha256:
-        raise refused("the trial ran behind another ticket")
+        raise refused("the trial ran with another ticket")
     if settings_of(report.config) != settings_of(trial.model_dump(mode="json")):
         raise refused(f"the trial ran with other settings than {paths.trial}")
     if report.pooled.steps < trial.steps:

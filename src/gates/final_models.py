@@ -56,7 +56,7 @@ def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
     return folders
 
 
-def trained_behind_ticket() -> list[Path]:
+def trained_with_ticket() -> list[Path]:
     """Final models in this folder, of all runs, that are sealed with the ticket."""
     ticket, runs = sha256_file(TICKET), run_paths.all_runs() or [run_paths.HERE]
     models = [seal.parent for run in runs for seal in final_seals(run / run_paths.GATED_CHECKPOINTS)]
@@ -72,13 +72,13 @@ def sealed_ticket(folder: Path) -> str:
 
 
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
-    """Refuses a model that is damaged, has files it was not saved with, was not trained behind this ticket, or is of a
+    """Refuses a model that is damaged, has files it was not saved with, was not trained with this ticket, or is of a
     run that did not reach its end. Only a user's own engine may end early (`ended_early`)."""
     with explain_damage(folder, remedy):
         sealed = verify_seal(folder)
     marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
-        raise BadInput("was not trained behind the ticket in this run folder", where=str(folder), remedy=remedy)
+        raise BadInput("was not trained with the ticket in this run folder", where=str(folder), remedy=remedy)
     if reason := marks.get(STOPPED) or marks.get(HACKING):
         what = f"is of a run that was stopped after step {sealed.step}: {reason}"
         raise BadInput(what, where=str(folder), remedy=remedy)

@@ -84,7 +84,7 @@ def _refuse_needless(ticket: Round) -> None:
     if (ticket.code, ticket.launchers) == (code_sha256(), launchers_sha256()):
         what, remedy = "was issued with this very code", "nothing is to be done: train"
     elif (found := newest_evaluation()) and read_json(found, "evaluate again").get("ticket") == sha256_file(TICKET):
-        what, remedy = f"{found} was trained behind it", "verify and package do not need the same code"
+        what, remedy = f"{found} was trained with it", "verify and package do not need the same code"
     else:
         return
     raise BadInput(what, where=str(TICKET), remedy=remedy)

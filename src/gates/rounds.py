@@ -3,6 +3,10 @@
 A round draws samples that were never scored and has them scored live, measures every gate again from files, and writes
 its report: `round1.json`; then `round2_pass.json`, the ticket, if every check of both rounds passed, else
 `round2_fail.json`, which says what to do.
+
+Why two: both measure the same gates on the same files, and each scores other new samples. Round 2 also requires that
+round 1 passed with the same profile, files and code. So nothing was adjusted in between to make a gate pass, and a
+judge that answered well once must do so again.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ from .checks.judge import judge_findings, score_exam
 from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
-from .final_models import trained_behind_ticket
+from .final_models import trained_with_ticket
 from .gate import (
     GATES,
     MEASURED,
@@ -209,7 +213,7 @@ def _refuse_needless_loss(
                 remedy=f"name --profile {report.profile}, or add --replace {report.profile} to give it up",
             )
     ticket = to_lose.get(TICKET)
-    if ticket and ticket.profile != replaces and (lost := [*trained_behind_ticket(), *sign_off_files()]):
+    if ticket and ticket.profile != replaces and (lost := [*trained_with_ticket(), *sign_off_files()]):
         raise BadInput(
             f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}",
             where=str(TICKET),
@@ -264,7 +268,7 @@ def round_files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     """Files that the round measured, by role. A missing file has failed its gate already.
 
     The ticket also covers the reports of the stages: no gate believes them, but pages show their figures. Round 1
-    leaves them out, because the work order runs the shadow run once more between the rounds.
+    leaves them out, because the original requirements repeat the shadow run between the rounds.
     """
     paths = profile.paths
     wanted = {role: getattr(paths, role) for role in _MEASURED_FILES} | {"profile": profile_path(profile.name)}

@@ -51,7 +51,7 @@ def sign_statement(
     """Signs facts about a file."""
     private = read_private_key(key, password)
     if not isinstance(private, Ed25519PrivateKey):
-        raise BadInput("is no Ed25519 key", where=str(key), remedy="openssl genpkey -algorithm ed25519 makes one")
+        raise BadInput("is not an Ed25519 key", where=str(key), remedy="openssl genpkey -algorithm ed25519 makes one")
     statement = {
         "_type": STATEMENT,
         "subject": [{"name": subject.as_posix(), "digest": {"sha256": sha256_file(shipped(subject))}}],
@@ -143,5 +143,5 @@ def _public(path: Path) -> SSlibKey:
     except (ValueError, UnsupportedAlgorithm):
         raise BadInput("is no public key (PEM)", where=str(path), remedy="check owner_key of the profile") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise BadInput("is no Ed25519 key", where=str(path), remedy="check owner_key of the profile")
+        raise BadInput("is not an Ed25519 key", where=str(path), remedy="check owner_key of the profile")
     return SSlibKey.from_crypto(key)

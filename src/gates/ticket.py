@@ -6,7 +6,7 @@ value, threshold and evidence, and the SHA-256 of every file that was measured.
     issue(report, context, manifest)            # a round writes its report: round1.json, the ticket, or a refusal
     verify_report(TICKET, manifest, sums)       # is the report still true of the files as they are now?
 
-`admission.py` requires it before training; `final_models.py` verifies what was trained behind it.
+`admission.py` requires it before training; `final_models.py` verifies what was trained with it.
 """
 
 from __future__ import annotations

@@ -138,13 +138,13 @@ def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None
     earlier = manifest.earlier(TICKET)
     for folder in trained:
         if sealed_ticket(folder) in earlier:
-            tell(f"{folder}: trained behind an earlier ticket, so nothing is verified about it")
+            tell(f"{folder}: trained with an earlier ticket, so nothing is verified about it")
         else:
             verify_final_model(folder)
             current += 1
             if early := ended_early(folder):
                 tell(f"{folder}: its engine, a class of the user, ended the run: {early}")
-    tell(f"models: the base model, and {current} trained behind this ticket")
+    tell(f"models: the base model, and {current} trained with this ticket")
 
 
 def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:

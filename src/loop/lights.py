@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core.check import Check
+from ..core.check import Check, amber_label
 from ..core.files import json_or_none
 from ..runtime.lock import is_held
 from .stage import FAILED, PASSED, Stage, State, in_chinese
@@ -76,9 +76,9 @@ def with_sign_offs(found: Sequence[Light], signed: Mapping[str, str]) -> list[Li
 
 def _with_sign_offs(light: Light, signed: Mapping[str, str]) -> Light:
     own = {one.name: signed[one.name] for one in light.reasons if one.name in signed}
-    names = [one.name for one in light.reasons]
-    english = [f"{name}, signed off by {own[name]}" if name in own else name for name in names]
-    chinese = [f"{name}，{own[name]} 已签字" if name in own else name for name in names]
+    labels = {one.name: amber_label(one.name) for one in light.reasons}
+    english = [f"{en}, signed off by {own[name]}" if name in own else en for name, (en, _) in labels.items()]
+    chinese = [f"{zh}，{own[name]} 已签字" if name in own else zh for name, (_, zh) in labels.items()]
     return replace(light, signed=own, why="; ".join(english), why_zh="；".join(chinese))
 
 
@@ -148,8 +148,9 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
     elif entry is not None and entry.code == FAILED:
         colour, why, reasons = "red", "a gate failed", reasons_of(reports)
     elif reasons := reasons_of(reports, ambers=True):
-        colour, why = "amber", ", ".join(one.name for one in reasons)
-    return _because(Light(stage.name, stage.title, stage.title_zh, colour, "", reasons, shown), why)
+        colour = "amber"
+    light = Light(stage.name, stage.title, stage.title_zh, colour, "", reasons, shown)
+    return _with_sign_offs(light, {}) if colour == "amber" else _because(light, why)
 
 
 def reasons_of(reports: Sequence[Path], ambers: bool = False) -> list[Check]:

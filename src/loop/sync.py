@@ -1,4 +1,4 @@
-"""The SYNC packet: the artifacts that this side has produced and those that it needs from the other side.
+"""The SYNC packet (`askgate sync`): the artifacts of `configs/sync.yaml` that a run has produced, and what is missing.
 
 An artifact counts as produced when its file exists; the packet has its SHA-256.
 """
@@ -58,7 +58,7 @@ def write_packet(number: int | None, lights: Sequence[Light], command: str) -> t
 
 
 def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command: str) -> dict[str, Any]:
-    """The packet in the form that the two sides agreed on (seed 004, section 6)."""
+    """The packet in the form that the two sides agreed on (document 004, section 6; see docs/internal/seeds.md)."""
     sums = fingerprints([one.path for one in settings.artifacts])
     digests = {one.name: sums[str(one.path)] for one in settings.artifacts}
     red = [light for light in lights if light.colour == "red"]

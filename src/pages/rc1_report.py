@@ -361,7 +361,7 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
         ("Round 1", "第一轮预检", lambda: _round(profile, ROUND1)),
         ("Round 2", "第二轮预检", lambda: _round(profile, TICKET if TICKET.exists() else REFUSAL)),
         (EVIDENCE, "证据核验", _evidence),
-        ("Trained behind this ticket", "凭此训练票训练", lambda: _trained(evaluation)),
+        ("Trained with this ticket", "凭此训练票训练", lambda: _trained(evaluation)),
         ("Gates on the trained policy", "训练后闸门", lambda: _trial(evaluation)),
         (AMBERS, "发布前须知", lambda: _ambers(profile)),
     ]

@@ -116,7 +116,7 @@ def make_package(
         raise BadInput("there is no ticket", where=str(TICKET), remedy="pass both rounds, train, then pack")
     report, trained = verify_results(False, tell), trained_config()
     if report is None or trained is None:
-        where, remedy = str(paths.GATED_CHECKPOINTS), "train to the end behind the ticket, then pack"
+        where, remedy = str(paths.GATED_CHECKPOINTS), "train to the end with the ticket, then pack"
         raise BadInput("there is no finished run to pack", where=where, remedy=remedy)
     if config and real_path(config) != real_path(trained[0]):
         what = f"the run was trained with {trained[0]}"

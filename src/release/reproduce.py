@@ -102,7 +102,7 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         report = verify_results(False, tell)
         if report is None or not report.passed:
             raise BadInput("has no results that passed", where=FACTS.as_posix(), remedy=AGAIN)
-        tell(f"models: {len(facts.models)} as they were trained, behind this ticket")
+        tell(f"models: {len(facts.models)}, unchanged, trained with this ticket")
         profile = load_profile(read_round(TICKET).profile)
         signed = {one.name: one.signed for one in ambers(profile)}
         if facts.ambers != signed or not all(signed.values()):
@@ -179,7 +179,7 @@ def check_sums(folder: Path) -> int:
 
 
 def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[str] = ()) -> None:
-    """Trains again behind the same ticket and compares the weights."""
+    """Trains again with the same ticket and compares the weights."""
     with chdir(folder):
         _refuse_classes(facts.config, classes)
         _refuse_other_code(read_round(TICKET))

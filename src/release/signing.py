@@ -40,7 +40,7 @@ def sign_model(model: Path, key: Path, password: bytes | None) -> tuple[bytes, b
 
     private = read_private_key(key, password)
     if not isinstance(private, EllipticCurvePrivateKey) or private.curve.name not in _CURVES:
-        raise BadInput(f"is not a key on one of the curves {', '.join(_CURVES)}", where=str(key), remedy=_MAKE)
+        raise BadInput(f"is not an ECDSA key on one of the curves {', '.join(_CURVES)}", where=str(key), remedy=_MAKE)
     signing = Config()  # type: ignore[no-untyped-call]
     # The package declares str but passes the value on to code that takes bytes only.
     secret: Any = password
@@ -80,7 +80,7 @@ def _require() -> None:
 
 
 def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:
-    """A round as an in-toto statement about the files it measured and the weights trained behind the ticket."""
+    """A round as an in-toto statement about the files it measured and the weights trained with the ticket."""
     measured = [_resource(printed) for printed in report.files.values()]
     trained = [
         {"name": f"{folder}/{name}", "digest": {"sha256": filed.sha256}}

@@ -45,7 +45,7 @@ def verify_results(
 ) -> TrialReport | None:
     """The proved report. Raises BadInput at the first thing that differs.
 
-    None where no training has ended behind the ticket, or `path` is the report of another run: nothing is proved then.
+    None if no training with the ticket has ended, or `path` is the report of another run: nothing is proved then.
     What has to be proved follows from the models that are there, and never from the report.
     """
     forget_reads()
@@ -56,14 +56,14 @@ def verify_results(
     trained = trained_config() if is_current else None
     if trained is None or not all((folder / MANIFEST).exists() for folder in final_folders(trained[1].seeds)):
         _refuse_claim(path)
-        tell("results: no training behind the ticket has ended, so nothing is proved")
+        tell("results: no training with the ticket has ended, so nothing is proved")
         return None
     run, config, recorded = certified_run(), trained[1], Manifest().of_run(certified_run())
     if path is None:
         raise BadInput("has no report in the manifest", where=str(run), remedy=_RECORD)
     if given and real_path(given) not in [real_path(one) for one in evaluations(run)]:
         _refuse_claim(given)
-        tell(f"results: {given} is not of the run behind the ticket, so nothing is proved about it")
+        tell(f"results: {given} is not about the run of this ticket, so nothing is proved about it")
         return None
     reports = [one for one in evaluations(run) if one.suffix == ".json"]
     folders = final_models(config)

@@ -1,4 +1,4 @@
-"""Weights that tell success from failure: least squares over the simplex, pulled toward a prior.
+"""Calibrated weights of the reward: least squares fit to success over the simplex, regularized toward a prior.
 
     minimize  sum_i s_i (a + x_i'w - y_i)^2 / sum_i s_i  +  l2 |w - prior|^2
     over a and w   with   sum(w) = 1,   0 <= w <= cap
@@ -72,7 +72,7 @@ class Calibration(Struct, frozen=True):
     samples: int
     success_rate: float
     effective: float
-    """As how many equally weighted episodes they count."""
+    """Effective number of episodes, after weighting."""
 
 
 def calibrate_weights(
@@ -313,7 +313,7 @@ def judge_auc(live: dict[str, F64], success_N: F64) -> dict[str, list[float]]:
 
 
 def calibration_checks(found: Calibration, limits: Thresholds) -> list[Check]:
-    """On held-out folds, against the old weights."""
+    """Checks of the new weights against the old ones, on held-out folds."""
     old, new, remedy = found.rank_corr.old, found.rank_corr.new, remedies("reward")
     return [
         stats.gain_check("rank_corr_gain", old, new, limits.rank_corr_gain_pct_min, remedy["rank_corr"]),

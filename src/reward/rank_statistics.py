@@ -38,9 +38,9 @@ class Ranking:
         return (np.cumsum(held, axis=1) - held / 2)[:, self._group]
 
     def top(self, counts_BN: F64, share: float) -> F64:
-        """How much of every drawn episode is in the top: 1 above the edge, a part where equals share the last places.
+        """Probability that each drawn episode is in the top share, with ties in random order.
 
-        It is the probability of being in the top when equals are ordered at random.
+        1 above the edge, and a fraction where tied episodes share the last places.
         """
         held = self._held(counts_BN)
         above = held[:, ::-1].cumsum(axis=1)[:, ::-1] - held
@@ -49,12 +49,12 @@ class Ranking:
         return np.clip(parts, 0.0, 1.0)[:, self._group]
 
     def _held(self, counts: F64) -> F64:
-        """How many were drawn of each group of equals, lowest first."""
+        """Number of drawn episodes in each group of ties, lowest first."""
         return np.add.reduceat(counts[:, self.order], self._starts, axis=1)
 
 
 def top_places(drawn: F64, share: float) -> F64:
-    """How many places a top has: a started place counts.
+    """Number of places in the top share, rounded up.
 
     >>> float(top_places(np.array(245.0), 0.10))
     25.0

@@ -111,7 +111,7 @@ def record(
 
 
 def refuse_one_outcome(success: Collection[float], where: str = "recorded episodes") -> None:
-    """Nothing correlates with a success that never changes."""
+    """Refuses episodes that all succeed or all fail: no score correlates with a constant."""
     right = sum(success)
     if right in (0, len(success)):
         raise BadInput(

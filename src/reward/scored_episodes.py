@@ -37,7 +37,7 @@ I64 = NDArray[np.int64]
 
 AGAIN = "score these episodes again"
 SOME = 3
-"""How many of the episodes at fault a message names."""
+"""Number of faulty episodes that a message names."""
 
 
 class ScoredEpisode(Record, frozen=True):
@@ -59,7 +59,7 @@ class ScoredEpisode(Record, frozen=True):
     live: bool
     """Whether the dimensions that a judge scores come from live calls. Where none does, no gate can pass."""
     weight: float = 1.0
-    """How much it counts, above 0 and up to 1: less where the judge's votes disagree."""
+    """Weight of the episode, above 0 and up to 1: lower if the judge's votes disagree."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,13 @@ class Scores:
     level_N: NDArray[np.str_]
     """Empty where it was not measured."""
     live_N: NDArray[np.bool_]
-    """Which come from live scoring."""
+    """Whether each episode was scored live."""
     stand_in: dict[str, float] = field(default_factory=dict)
     """Values of the live dimensions for episodes that the judge did not score."""
 
     @property
     def live(self) -> int:
-        """How many come from live scoring."""
+        """Number of episodes that were scored live."""
         return int(self.live_N.sum())
 
     def __len__(self) -> int:

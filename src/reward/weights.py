@@ -1,4 +1,4 @@
-"""The weights of the dimensions: how a file of them is read, and what the calibration leans on.
+"""The weights of the dimensions: how their files are read, and the prior of the calibration.
 
 `configs/weights_baseline.json` is fixed. It holds the old scorer's 7 weights and the names of the new dimensions:
 
@@ -7,9 +7,8 @@
 Two sets of weights over all D dimensions follow from it:
 
 - *old*: the weights in use before, and 0 for every new dimension. Gates compare with these.
-- *prior*: what the calibration is pulled toward. A new dimension has an equal share, 1/D. The old ones share what is
-  left as they did before: each old weight times (D - new)/D. So nothing new starts from zero, nothing old loses
-  against its likes, and the prior sums to 1.
+- *prior*: the weights toward which the calibration is regularized. A new dimension has an equal share, 1/D. The old
+  ones share the rest in their old proportions: each old weight times (D - new)/D. The prior sums to 1.
 """
 
 from __future__ import annotations

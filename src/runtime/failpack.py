@@ -20,7 +20,7 @@ from ..core.paths import all_runs
 from .secrets import masker
 
 WANTED = (
-    # The work order's list.
+    # The list in the original requirements (docs/internal/seeds.md).
     "logs/**/*",
     "reports/preflight/**/*",
     "data/shadow_eval_*.jsonl",

@@ -59,7 +59,7 @@ class JudgeActor:
             raise BadInput(
                 f"the judge of this cluster has other settings; its ledger is {self._session.ledger.path}",
                 where="--cluster",
-                remedy="use the folder, config and version of the run that is going on, or wait for its end; after a"
+                remedy="use the folder, config and version of the other run, or wait until it ends; after a"
                 " run that was killed, restart the cluster (`ray stop`)",
             )
         self._judges[run] = replace(self._session, settings=settings).judge(self._client)

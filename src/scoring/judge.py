@@ -130,7 +130,7 @@ class Judge:
         return without_thought(stored.reply.text) if stored else "", failure
 
     async def fetch(self, ask: Ask) -> tuple[Stored | None, str]:
-        """One reply outside a scoring, and why there is none."""
+        """A single reply that is no part of a score, or None and the reason."""
         draft = _Draft()
         async with self._written(draft):
             try:
@@ -304,7 +304,7 @@ class Session:
     """Everything that a scoring run needs: settings, cache and ledger, open."""
 
     settings: ScorerSettings
-    """With the address of the server that answers."""
+    """The settings, with the address of the server that is called."""
     store: Store
     ledger: Ledger
     tell: Callable[[str], None]

@@ -145,7 +145,7 @@ def verify(path: Path) -> Head:
 def lines(path: Path) -> Iterator[Line]:
     """Every line, checked against the one before it. Lines appended during the read are not included."""
     if not path.exists():
-        raise BadInput("no such file", where=str(path), remedy="score something live first")
+        raise BadInput("no such file", where=str(path), remedy="run `askgate score POOL` with REWARD_LIVE_MODE=1 first")
     head, read = EMPTY, 0
     with explain_disk_errors(path, RUN_AGAIN), open(path, "rb", buffering=16 * BLOCK) as handle:
         with write_lock(path, create=False):

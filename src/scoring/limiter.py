@@ -26,7 +26,7 @@ SEARCH_GROWTH = 1.5
 TICK_S = 1e-6
 """A shorter wait counts as none: added to the time of a clock, it may be lost to rounding, and would never end."""
 LATE_S, IDLE_S = 0.1, 0.02
-"""How much unused time may be made up for, with a caller waiting and without one."""
+"""Seconds of unused time that later calls may catch up on, with a caller waiting and without one."""
 SLOWEST_RPS = 0.1
 MINUTE_S = 60.0
 FEWER_CALLS = 0.75

@@ -1,4 +1,4 @@
-"""Records of live scoring: the ask, the reply, and the ledger entries."""
+"""Records of live scoring: the request for a vote, the reply, and the ledger entries."""
 
 from __future__ import annotations
 

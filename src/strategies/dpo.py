@@ -77,7 +77,7 @@ class DPO:
         return loss, metrics
 
     def after_step(self, metrics: Mapping[str, float]) -> None:
-        """Nothing adapts."""
+        """Does nothing: DPO has no weight to adapt."""
 
     def metrics(self) -> dict[str, float]:
         return dict(self._batch_metrics)

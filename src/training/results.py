@@ -212,7 +212,7 @@ def _figures_by_step(file: Path, seed: int) -> dict[int, dict[str, Any]]:
         lines = {int(line.pop("step")): line for line in StepLog(file).lines(seed)}
         return {step: {name: line[name] for name in line if name != "seed"} for step, line in lines.items()}
     except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"is no log of a run ({error})", where=str(file), remedy=_PUT_BACK) from None
+        raise BadInput(f"is not the log of a run ({error})", where=str(file), remedy=_PUT_BACK) from None
 
 
 def _logged(line: dict[str, Any]) -> dict[str, Any]:

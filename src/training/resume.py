@@ -54,7 +54,7 @@ FREE_TO_CHANGE = (
 UNSTABLE = "reward.unstable"
 """A source whose file need not exist: without it every sample counts fully."""
 FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
-"""Settings that a local run may change too. They change the weights, which a gated run's ticket answers for."""
+"""Further settings that a local run may change when it resumes. In a gated run the ticket fixes them."""
 _RESTORE = f"put the old one back, or start a new run without {RESUME}"
 
 log = logging.getLogger(__name__)
@@ -318,7 +318,7 @@ def _is_same_run(
 
 
 def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], admission: Admission | None) -> bool:
-    """As `_is_same_run`, by the marks of the newest checkpoints alone; their bytes are not verified.
+    """Whether a run seems to be the same (`_is_same_run`). Reads marks of the newest checkpoints and verifies no bytes.
 
     A run without a checkpoint yet is compared by its effective config.
     """

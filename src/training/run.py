@@ -74,7 +74,7 @@ def run_gated(
     reporter: Reporter = TO_LOG,
     warm_start_only: bool = False,
 ) -> TrialReport | None:
-    """A run behind the gates. The ticket is checked and every gate measured again; no option skips that."""
+    """A gated run. The ticket is checked and every gate measured again; no option skips that."""
     admission = admit(path, overrides)
     if resume_from is not None:
         resumption.require_gated_folder(resume_from)

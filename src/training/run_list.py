@@ -56,7 +56,7 @@ class RunInfo(Struct, frozen=True):
     passed: bool | None
     """Whether the checks on the trained policy passed. None: not evaluated."""
     gated: bool
-    """Whether it was trained behind a ticket."""
+    """Whether it was trained with a ticket."""
     certified: bool
     """Whether report, verify and package are about this run."""
 
@@ -88,7 +88,9 @@ def name_run(run: Path, name: str) -> None:
     if taken:
         raise BadInput(f"{name!r} is the name of {taken}", where="--name", remedy="choose another name")
     if name == "latest" or name[:1].isdigit():
-        raise BadInput(f"{name!r} would be taken for an id", where="--name", remedy="begin it with another letter")
+        raise BadInput(
+            f"{name!r} would be taken for an id", where="--name", remedy="start the name with another letter"
+        )
     _save(run, msgspec.structs.replace(labels.get(run.name, Label()), name=name))
 
 

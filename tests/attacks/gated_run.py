@@ -43,7 +43,7 @@ def write_ticket(config: str = "own.yaml") -> None:
 
 
 def train_gated(folder: Path, held_out_samples: int = 8, **changes: Any) -> Path:
-    """A small run that was trained behind a ticket; the ticket itself is another test's matter."""
+    """A small run that was trained with a ticket; the ticket itself is another test's matter."""
     make_model_and_data(folder, held_out_samples)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -20,7 +20,7 @@ def test_verify_accepts_the_honest_models(run: Path) -> None:
     trained()
     told: list[str] = []
     verify(False, told.append)
-    assert "models: the base model, and 1 trained behind this ticket" in told
+    assert "models: the base model, and 1 trained with this ticket" in told
 
 
 def test_verify_names_final_weights_that_were_exchanged(run: Path) -> None:
@@ -51,7 +51,7 @@ def test_verify_names_a_warm_start_that_was_exchanged(run: Path, attack: str) ->
 
 def test_verify_names_a_final_model_of_another_ticket(run: Path) -> None:
     trained(ticket="0" * 64)
-    with pytest.raises(BadInput, match="was not trained behind the ticket"):
+    with pytest.raises(BadInput, match="was not trained with the ticket"):
         verify(False, silent)
 
 

@@ -91,7 +91,10 @@ def test_an_amber_that_is_signed_off_says_so(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada (it is off)")])
     light = round_lights(CachedSums())[1].lights[-1]
     assert (light.colour, light.unsigned, light.signed) == ("amber", [], {"judge_weight": "Ada (it is off)"})
-    assert light.why == "holds; the owner must know: judge_weight (signed off)"
+    assert (
+        light.why
+        == "report and files match; the owner must know: the judge's scores have no weight [judge_weight], signed off"
+    )
 
 
 def test_curves_follow_the_log_and_restart_with_another() -> None:

@@ -12,8 +12,10 @@ import torch
 from msgspec.structs import replace
 from rich.console import Console
 
-from askgate_env.types import TASKS
-from src.chat.demo import SAMPLES, Demo, Side, first_gain, run_demo, shown_places
+from askgate_env.types import TASKS, Lang
+from src.agents.trajectory import Job
+from src.chat.demo import MAX_TURNS, SAMPLES, SEED, Demo, Side, first_gain, run_demo, shown_places
+from src.chat.policies import open_policy
 from src.chat.samples import held_out_samples
 from src.cli.chat import _print_pair
 from src.cli.dialogue import DialoguePrinter, result_rows
@@ -24,7 +26,7 @@ from tests.conftest import Askgate
 from tests.pages.test_trial import Closed
 
 ROOT = Path(__file__).resolve().parents[2]
-TINY = Path("models/tiny")
+TINY, TRAINED = Path("models/tiny"), Path("models/tiny-trained")
 FEWER = 24
 """Samples of the demos here. The command's own number is seen in a terminal."""
 
@@ -144,3 +146,20 @@ def test_without_the_trained_model_it_says_what_to_run(askgate: Askgate, tmp_pat
 def test_a_side_without_samples_of_a_kind_counts_none(made: Demo) -> None:
     complete = [one for one in made.sides["base"].episodes if not one.needs_clarification]
     assert Side(TINY, complete).counts()["need_ask_success"] == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("page", "lang", "speakers"),
+    [("README.md", "en", ("user", "before", "after")), ("README.zh-CN.md", "zh", ("用户", "训练前", "训练后"))],
+)
+def test_the_readmes_show_what_the_shipped_models_do(page: str, lang: Lang, speakers: tuple[str, str, str]) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    shown = re.search("```\n{}(.+?)\n{}(.+?)\n{}(.+?)\n```".format(*speakers), text, re.S)
+    assert shown
+    prompt = " ".join(shown[1].split())
+    (sample,) = [one for one in held_out_samples(SAMPLES, lang, SEED) if one.prompt == prompt]
+    for model, dialogue in zip((TINY, TRAINED), shown.groups()[1:], strict=True):
+        with open_policy(str(model)) as policy:
+            (episode,) = policy.rollout([Job(sample, seed=SEED)], MAX_TURNS)
+        acts = [(turn.tool or turn.act, turn.text) for turn in episode.turns if turn.by == "assistant"]
+        assert acts == re.findall(r"<(\w+)> (.+?)(?=  |$)", dialogue, re.M), model

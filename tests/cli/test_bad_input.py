@@ -252,7 +252,7 @@ def test_a_percentage_in_place_of_a_share_is_refused(arguments: list[str], askga
 
 
 def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, small_shadow: Path) -> None:
-    with pytest.raises(BadInput, match=r"--leak-sim: 85 is no share of 1.*write 0\.85"):
+    with pytest.raises(BadInput, match=r"--leak-sim: 85 is not a share from 0 to 1.*write 0\.85"):
         validate_pool(
             small_pool,
             POOL_LIMITS.model_copy(update={"leak_sim": 85}),

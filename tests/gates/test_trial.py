@@ -1,4 +1,4 @@
-"""The run at scale starts only after a trial of the same ticket that passed its gates."""
+"""The full-size run starts only after a trial of the same ticket that passed its gates."""
 
 from __future__ import annotations
 

@@ -100,11 +100,11 @@ def test_new_rounds_are_verified_while_the_old_model_is_there(run: Path) -> None
     model = Path("checkpoints/rc1/final_model")
     model.mkdir(parents=True)
     seal(model, 1, {"gated": True, "ticket": earlier})
-    assert any("trained behind an earlier ticket" in line for line in verify_messages())
+    assert any("trained with an earlier ticket" in line for line in verify_messages())
     shutil.rmtree(model)
     model.mkdir()
     seal(model, 1, {"gated": True, "ticket": "0" * 64})
-    with pytest.raises(BadInput, match="was not trained behind the ticket"):
+    with pytest.raises(BadInput, match="was not trained with the ticket"):
         verify_messages()
 
 

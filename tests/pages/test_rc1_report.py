@@ -224,7 +224,7 @@ def test_a_handwritten_round_is_not_genuine(tmp_path: Path, monkeypatch: pytest.
     assert not points["Round 1"].passed
     assert not points["Round 1"].genuine
     assert not points["Evidence"].passed
-    assert "no ticket" in points["Trained behind this ticket"].told
+    assert "no ticket" in points["Trained with this ticket"].told
 
 
 def test_episodes_changed_since_evaluation_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

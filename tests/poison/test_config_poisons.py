@@ -104,7 +104,7 @@ def test_hardly_anything_out_of_the_measured_pool_later_on(run: Path) -> None:
 
 @poison("config/steps")
 def test_a_trial_of_a_few_steps(run: Path) -> None:
-    """Hardly trained, it would be no test of the run at scale."""
+    """Hardly trained, it would be no test of the full-size run."""
     Path("configs/quickstart_full.yaml").write_text("extends: quickstart_gated.yaml\nsteps: 9\n", encoding="utf-8")
     assert [one.name for one in config_findings(current_context()) if not one.passed] == ["steps[trial]"]
 

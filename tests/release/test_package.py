@@ -131,7 +131,7 @@ def test_keys_may_have_passwords_but_not_other_curves(tmp_path: Path) -> None:
             sign_model(model, key, b"open barley")
     foreign = ec.generate_private_key(ec.SECP256K1())
     key.write_bytes(foreign.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    with pytest.raises(BadInput, match="not a key on one of the curves"):
+    with pytest.raises(BadInput, match="not an ECDSA key on one of the curves"):
         sign_model(model, key, None)
 
 
@@ -168,7 +168,7 @@ def test_only_verified_gated_runs_are_packed(run: Path) -> None:
     with pytest.raises(BadInput, match="no finished run to pack"):
         make_package(CONFIG, out, None, None, silent)
     trained(ticket="a" * 64)
-    with pytest.raises(BadInput, match="not trained behind the ticket"):
+    with pytest.raises(BadInput, match="not trained with the ticket"):
         make_package(CONFIG, out, None, None, silent)
     trained()
     weights = Path("configs/weights.json")

@@ -149,7 +149,7 @@ def test_models_must_match_config_and_ticket(packed: Path) -> None:
         found[f"{MODEL}/manifest.json"] = sealed
         found[f"{MODEL}/COMPLETE"] = sha256(sealed).hexdigest().encode() + b"\n"
 
-    with pytest.raises(BadInput, match="not trained behind the ticket") as caught:
+    with pytest.raises(BadInput, match="not trained with the ticket") as caught:
         reproduce(unsigned(packed, of_another_ticket), silent)
     assert caught.value.where == str(MODEL)
 

@@ -1,4 +1,4 @@
-"""A package trains again behind its own ticket and ends with the same weights. Takes minutes: both rounds run."""
+"""A package trains again with its own ticket and ends with the same weights. Takes minutes: both rounds run."""
 
 from __future__ import annotations
 

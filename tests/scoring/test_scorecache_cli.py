@@ -75,4 +75,4 @@ def test_an_empty_spec_is_refused(workspace: Workspace, spec: str) -> None:
 
 def test_without_a_cache_there_is_nothing_to_count(workspace: Workspace) -> None:
     done = workspace.run("scorecache", "stat")
-    assert (done.code, "score something live first" in done.err) == (2, True)
+    assert (done.code, "run `askgate score POOL` with REWARD_LIVE_MODE=1 first" in done.err) == (2, True)

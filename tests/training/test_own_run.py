@@ -117,7 +117,7 @@ def test_rows_that_all_resemble_held_out_ones_are_counted(tmp_path: Path, monkey
     Path("my.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(BadInput, match=r"my.jsonl: .* 0 are there .*\(60 rows read: 0 to train on") as refused:
         prepare_own_data(Path("my.jsonl"), TO_LOG)
-    assert "left out as nearly a held-out row). What to do: rows that differ in little" in str(refused.value)
+    assert "too much like a held-out row). What to do: rows that differ in little" in str(refused.value)
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv"])

@@ -186,15 +186,15 @@ def test_a_tag_with_a_path_is_refused(place: Path, askgate: Askgate) -> None:
 
 
 def test_shares_are_shown_in_percent_beside_a_missing_value(capsys: pytest.CaptureFixture[str]) -> None:
-    """A policy that never asks has no ask precision; the base's is still printed as 50, not 0.50."""
+    """A policy that never asks has no precision; the base's is still printed as 50, not 0.50."""
     base = [episode("a", needs=True, asks=1), episode("b", asks=1)]
     trained = [episode("a", needs=True), episode("b")]
     about = {"ts": now(), "profile": "local", "gated": False, "ticket": None, "config": {}}
     show_results(trial_report([SeedRun(1, 1, base, trained, None)], about, THRESHOLDS, evidence([], [], {}, now())))
-    rows = [line.split("  ") for line in capsys.readouterr().out.splitlines() if line.startswith("ask precision")]
+    rows = [line.split("  ") for line in capsys.readouterr().out.splitlines() if "precision" in line]
     cells = {label: [cell.strip() for cell in rest if cell] for label, *rest in rows}
     expected = ["50.0", "-", "-", "-"]
-    assert cells == {"ask precision": expected, "ask precision, by episode": expected}
+    assert cells == {"question precision": expected, "ask precision, by episode": expected}
 
 
 def test_an_unfinished_run_is_refused(place: Path, askgate: Askgate) -> None:

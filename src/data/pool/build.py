@@ -162,7 +162,7 @@ def _accounted(error: TooFewRecords) -> str:
     rows = error.count_rows()
     return (
         f" ({rows.rows} rows read: {rows.train} to train on, {rows.shadow} held out, {rows.skipped} skipped, "
-        f"{rows.alike} left out as nearly a held-out row)"
+        f"{rows.alike} too much like a held-out row)"
     )
 
 

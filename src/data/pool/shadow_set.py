@@ -61,11 +61,15 @@ def read_set(path: Path) -> list[Sample]:
     verify_sha256(path, meta, Sample)
     if meta.kind != "shadow":
         raise BadInput(
-            f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"
+            f"this is a {meta.kind}, not a shadow set",
+            where=str(path),
+            remedy="askgate shadow-run --materialize FILE makes one",
         )
     shadow = list(read_unique(path, Sample))
     if not shadow:
-        raise BadInput("the shadow set is empty", where=str(path), remedy="materialize it with shadow_run")
+        raise BadInput(
+            "the shadow set is empty", where=str(path), remedy="askgate shadow-run --materialize FILE makes one"
+        )
     return shadow
 
 
@@ -73,7 +77,9 @@ def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) ->
     """A random sample of `n`, or all if there are `n`. Stratified, every task keeps its share."""
     if n > len(samples):
         raise BadInput(
-            f"the shadow set has {len(samples)} samples, not {n}", where="--n", remedy="ask for fewer, or materialize"
+            f"the shadow set has {len(samples)} samples, not {n}",
+            where="--n",
+            remedy="ask for fewer, or make a larger one",
         )
     order = Random(f"shadow draw:{seed}").sample(range(len(samples)), len(samples))
     if not stratify:

@@ -63,10 +63,10 @@ WORDING = 20
 PLANTED = 0.02
 """A bigram in a smaller share of samples is never wording. A text planted more often fails the gate on duplicates."""
 RAREST_SHARED = 0.7
-"""Share of them that a leak has. Three changed words spoil few bigrams of a name, another name spoils all of them."""
+"""Share of the unique part that a leak has. Three changed words spoil few bigrams of a name; another name, all."""
 
 REST_SHARED = 0.65
-"""The same share with bigrams of replaced common words among those that are not shared."""
+"""As `RAREST_SHARED`, if bigrams of replaced common words are among those that are not shared."""
 COMMON = 0.005
 """Share of the samples that have a common word. A name is in fewer."""
 MOST_NUMBER = 10_000
@@ -170,7 +170,7 @@ def _measure(
 def _count(
     unique: UniquePart, places: Sequence[I64], views: int, *streams: TokenStream
 ) -> tuple[tuple[I64, I64], list[TokenStream]]:
-    """What the unique parts need of a shard, and its texts at these places of each view."""
+    """Counts of a shard for the unique parts, and its texts at these places of each view."""
     joined = _views(views, streams)
     return unique.counts(joined), [view.take(some) for view, some in zip(joined, places, strict=True)]
 

@@ -116,7 +116,7 @@ class RandomSample:
             self.keep(group, entries)
 
     def kept(self, task: Task | None = None, lang: Lang | None = None) -> list[Any]:
-        """What is kept of a task and a language (None: all), in random order: at most so many of each group."""
+        """The sample of a task and a language (None: all), in random order, limited per group."""
         found: list[tuple[int, Any]] = []
         for (its_task, its_lang), entries in self._kept.items():
             if task in (None, its_task) and lang in (None, its_lang):
@@ -185,7 +185,7 @@ class PoolScan:
 
     @property
     def limits(self) -> tuple[Limits, Limits, Limits]:
-        """What a worker need not send any more."""
+        """Random keys from which on a worker need not send samples: the sample of each group is full."""
         return self.spoken.limits, self.assistant.limits, self._observed.limits
 
     def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:

@@ -77,9 +77,9 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         # Gated runs have the user by rules. What a language model said as the user could not be derived again.
         ("user", {config.user, config.eval.user or config.user} == {"rules"}, "==", 1),
         ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
-        # A lower price would be a weaker penalty than the documented one; 0 would switch it off.
+        # A lower alpha would be a weaker penalty than the documented one; 0 would switch it off.
         ("reward.alpha", reward.alpha, ">=", OVERCLAR_ALPHA),
-        # The ablation measures one price, so it says nothing about a run with another.
+        # The ablation measures one alpha, so it says nothing about a run with another.
         ("reward.alpha[ablation]", reward.alpha, "==", load_train_config(paths.ablation_config).reward.alpha),
         ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
         # The weights that were calibrated and compared must be those that reward the run.

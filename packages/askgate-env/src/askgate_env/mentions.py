@@ -16,7 +16,7 @@ _SPACED = Marks(" ")
 
 
 def mentioned(name: str, text: str) -> bool:
-    """Whether a text holds a name, however it is written: whole words where words have blanks between them.
+    """Whether a text contains a name. In languages with spaces between words, only whole words count.
 
     >>> mentioned("Lund", "The town of Lund."), mentioned("Lund", "Lundby"), mentioned("冰船", "见《冰船》。")
     (True, False, True)

@@ -33,7 +33,7 @@ LONGEST = 24
 
 
 def logic_rigor(view: EpisodeView) -> float:
-    """Each message takes up words that came before it, and there are words that join thoughts."""
+    """How far messages repeat words of earlier messages, and use connectives such as `because`."""
     shares: list[float] = []
     before: set[str] = set()
     for turn in view.turns:
@@ -122,5 +122,5 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 def _share(verdicts: Sequence[bool]) -> float:
-    """Nothing to find is nothing missing."""
+    """Share of true verdicts; 1 if there are none."""
     return sum(verdicts) / len(verdicts) if verdicts else 1.0

@@ -22,7 +22,7 @@ Verdict = Literal["give", "yes", "no"]
 NEAR = 0.5
 """Share of a question's weight that the hidden fact must explain."""
 SURE = 0.72
-"""The same where the question does not say what kind of quantity it wants."""
+"""As `NEAR`, for a question that does not say what kind of quantity it asks for."""
 SYNONYM = 0.85
 """Share of a word's weight that a fact explains which has a synonym of it, or only implies it."""
 FOREIGN, SOFT, SCENE, NAME, UNKNOWN = 0.45, 0.35, 0.2, 0.2, 0.05
@@ -31,14 +31,15 @@ people's names, and of words that say little and that the sample does not have."
 ALONE = 0.25
 """Weight by which the hidden fact must be nearer than all others to a question of which it explains less."""
 CONTRAST = 2.0
-"""How much more a question must have of the hidden fact alone than of another fact of the same kind alone."""
+"""Minimum ratio of two weights of a question's words: those that only the hidden fact explains, and those that only
+another fact of the same kind explains."""
 TIE = 1e-9
 UNITS = ("percent", "energy", "area", "weight", "volume", "length", "money", "time", "rate")
 """Kinds of quantity. Where a word may mean two, the first counts: a pound is a weight, then money."""
 
 
 def unit_asked(text: str, lang: Lang) -> str:
-    """What the quantity that a question asks for measures: `how many hours a nap takes` -> time.
+    """The kind of quantity that a question asks for: `how many hours a nap takes` -> time.
 
     >>> [unit_asked(text, "en") for text in ("what a ticket costs", "how many kilometres a lap is", "how many eggs")]
     ['money', 'length', 'count']

@@ -32,7 +32,7 @@ from .types import Episode, Level, Sample
 from .user_simulator import informs
 
 OVERCLAR_ALPHA, OVERCLAR_CAP = 0.07, 3
-"""The over-clarification penalty: price of a needless ask, and number of asks that are counted."""
+"""The over-clarification penalty: penalty of one needless ask, and maximum number of asks that are penalized."""
 DIMENSION = "dim/"
 STRENGTH: dict[Level, int] = {"easy": -1, "medium": 0, "hard": 1}
 BY_RULE: Mapping[str, Dimension] = {**OLD, **RULES}
@@ -74,7 +74,7 @@ class TrainingReward:
         return terms
 
     def by_turn(self, episode: Episode) -> list[float]:
-        """What each turn of the policy earns at once: `info` of the ask that brought it, and the price of a needless
+        """Reward that each turn of the policy earns at once: `info` for an ask, and the penalty of a needless
         ask. The rest of the reward arrives with the last turn."""
         earned: list[float] = []
         asks, informed = 0, not episode.received_info
@@ -107,7 +107,7 @@ def achieved(episode: Episode) -> bool:
 def over_clarification_penalty(
     needs_clarification: bool, asks: int, alpha: float = OVERCLAR_ALPHA, cap: int = OVERCLAR_CAP
 ) -> float:
-    """The price of asking where nothing is missing: `alpha * min(asks, cap)`; 0 where something was missing.
+    """The penalty for asking where nothing is missing: `alpha * min(asks, cap)`; 0 where something was missing.
 
     >>> over_clarification_penalty(False, 1)
     0.07
