@@ -1,15 +1,15 @@
 """Training under torchrun against one process without it, on one GPU: seconds a step, loss, gradient and weights.
 
     python bench/distributed_cuda.py --out distributed.json    # all three runs
-    python bench/distributed_cuda.py --ranks 1 --limit 120     # one rank: its time was 6.6% above, the limit is 5%
-    python bench/distributed_cuda.py --ranks 2 --limit 300     # two ranks on the card: SIGSEGV with torch 2.11
+    python bench/distributed_cuda.py --ranks 1 --limit 120     # one rank under torchrun
     python bench/distributed_cuda.py --device cpu --dtype float32 --shape tiny --episodes 8  # a dry run
 
-Three runs one after the other, of the same random weights, full fine-tuning by PPO: without torchrun (0); one rank with
-FSDP2 over NCCL (1); two ranks with FSDP2 that share the GPU over gloo (2; NCCL refuses that). A run that lacks a
-collective is reported with its last line. The first step compiles; the fastest of the later ones counts. One rank
-passes if loss, first update and seconds a step are within 5% of the run without torchrun, which is always run. Two
-ranks pass if loss and first update are: they share the card, so their time says nothing.
+Three runs one after the other, of the same random weights, full fine-tuning by PPO: without torchrun (0); one rank over
+NCCL, which is not sharded (1); two ranks with FSDP2 that share the GPU over gloo (2). Today the trainer refuses the last
+one, because gloo lacks a collective; a failed run is reported with its last line. The first step compiles; the fastest
+of the later ones counts. One rank passes if loss, first update and seconds a step are within 5% of the run without
+torchrun, which is always run. Two ranks pass if loss and first update are: they share the card, so their time says
+nothing.
 
 What needs several GPUs: the seconds in which FSDP2 or DDP exchanges weights (`G` in docs/scale.md). On a machine with
 four, compare `time/step` of the steps after the first in logs/metrics.jsonl with that of one GPU:

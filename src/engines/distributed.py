@@ -11,8 +11,8 @@ and repeats the engine calls that rank 0 announces. In each step
     every rank carries the gradient at its own tokens into the weights; gradients are summed over the ranks
 
 Full fine-tuning shards weights, gradients and optimizer with FSDP2, layer by layer, and keeps an unsharded copy of the
-policy for rollouts. Adapters are small and their base is frozen, so LoRA and QLoRA hold all weights on every rank and
-sum the gradients.
+policy for rollouts; a single rank has nothing to shard. Adapters are small and their base is frozen, so LoRA and QLoRA
+hold all weights on every rank and sum the gradients.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def ranks() -> Ranks:
     rank, local, beside = (int(os.environ.get(name, 0)) for name in ("RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE"))
     gpus, backend = torch.cuda.device_count(), "gloo"
     if gpus:
-        # Processes that share a GPU work too, over gloo: NCCL refuses them.
+        # NCCL refuses processes that share a GPU. gloo takes them, but has only sums and broadcasts of GPU tensors.
         torch.cuda.set_device(local % gpus)
         os.environ.setdefault("ACCELERATE_TORCH_DEVICE", f"cuda:{local % gpus}")
         backend = "gloo" if beside > gpus else "cpu:gloo,cuda:nccl"
@@ -201,11 +201,10 @@ def shard(learner: Learner, device: torch.device, dtype: torch.dtype) -> None:
     # The residual stream stays in float32, as in one process.
     half = MixedPrecisionPolicy(param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False)
     policy: Any = unwrap(learner.policy)
-    again = dist.get_world_size() > 1  # a single rank has the memory, and would gather every layer twice
     for layer in policy.get_decoder().layers:
-        fully_shard(layer, mesh=mesh, reshard_after_forward=again, mp_policy=half)
+        fully_shard(layer, mesh=mesh, mp_policy=half)
     whole = set() if learner.critic is None else {*learner.critic.parameters()}
-    fully_shard(learner, mesh=mesh, reshard_after_forward=again, ignored_params=whole)
+    fully_shard(learner, mesh=mesh, reshard_after_forward=True, ignored_params=whole)
     register_fsdp_forward_method(learner, "call")
     for module in learner.modules():
         if isinstance(module, FSDPModule):

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.distributed as dist
 from accelerate import Accelerator
 from torch import Tensor
 
@@ -73,7 +74,7 @@ class PurePT(BaseEngine):
         if job.dtype == torch.float16 and job.device.type == "cpu":
             raise BadInput("a CPU does not train in fp16", where="precision", remedy="set precision: fp32")
         super().__init__(job)
-        self.is_sharded = self.ranks.distributed and job.finetune.method == "full"
+        self.is_sharded = self.ranks.world > 1 and job.finetune.method == "full"
         if self.ranks.world > 1:
             self._require_fit_for_ranks()
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
@@ -366,6 +367,9 @@ class PurePT(BaseEngine):
         elif job.rollout.backend == "vllm":
             what, where = "vLLM servers take adapters from one training process only", "rollout.backend"
             remedy = "start it without torchrun, or set rollout.backend: auto"
+        elif self.is_sharded and job.device.type == "cuda" and dist.get_backend() == "gloo":
+            what, where = "processes that share a GPU cannot shard a model: gloo has no all_gather there", "torchrun"
+            remedy = "start one process per GPU, or set finetune.method: lora"
         elif job.batch_size < world:
             what, where = f"{job.batch_size} episodes are fewer than {world} processes", "batch_size"
             remedy = f"raise it to {world} at least, or start fewer processes"

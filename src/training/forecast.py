@@ -165,7 +165,7 @@ def forecast_memory(
         # With a warm start also its weights; adapters are swapped with them in place.
         "reference": float(everything * (size + warm / share)) if full else trained * 2.0 * warm,
     }
-    if full and ranks().distributed:
+    if full and world > 1:
         parts["unsharded policy"] = float(shape.linear * size + shape.embedding * held)
     if config.rollout.backend == "cuda" or (config.rollout.backend == "auto" and cuda):
         parts["rollout copy"] = float(shape.linear * size + (shape.vocab * shape.hidden * size if held != size else 0))

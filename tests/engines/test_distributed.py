@@ -115,6 +115,15 @@ def test_a_batch_smaller_than_the_ranks_is_refused(taught: Path, monkeypatch: py
         PurePT(replace(job, finetune=FinetuneSection()))
 
 
+def test_processes_that_share_a_gpu_do_not_shard(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ranks of FSDP2 on one GPU over gloo ended with SIGSEGV (torch 2.11)."""
+    monkeypatch.setattr(base, "ranks", lambda: Ranks(0, 2, distributed=True))
+    monkeypatch.setattr(torch.distributed, "get_backend", lambda: "gloo")
+    job = replace(make_job(taught, PPO(), steps=1, batch=4), device=torch.device("cuda"))
+    with pytest.raises(BadInput, match="gloo has no all_gather there"):
+        PurePT(job)
+
+
 def test_own_data_is_planned_without_torchrun(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
