@@ -5,7 +5,7 @@
     python bench/distributed_cuda.py --device cpu --dtype float32 --shape tiny --episodes 8  # a dry run
 
 Three runs one after the other, of the same random weights, full fine-tuning by PPO: without torchrun (0); one rank over
-NCCL, which is not sharded (1); two ranks with FSDP2 that share the GPU over gloo (2). Today the trainer refuses the last
+NCCL, which is not sharded (1); two ranks that share the GPU over gloo (2). Today the trainer refuses the last
 one, because gloo lacks a collective; a failed run is reported with its last line. The first step compiles; the fastest
 of the later ones counts. One rank passes if loss, first update and seconds a step are within 5% of the run without
 torchrun, which is always run. Two ranks pass if loss and first update are: they share the card, so their time says
