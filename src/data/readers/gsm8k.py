@@ -330,7 +330,7 @@ def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool
     earlier, later = " ".join(before), " ".join(after)
     known, told = set(words(earlier)), set(words(f"{earlier} {later}"))
     new = {name for name in _names(sentence) if name.lower() not in known}
-    if any(name.lower() not in told for name in new) or _FIND["common_knowledge"].search(sentence):
+    if any(name.lower() not in told for name in new) or is_common_knowledge(sentence):
         return False
     if _FIND["points_back"].match(after[0]) or (new and _FIND["personal"].match(after[0])):
         return False
@@ -377,6 +377,11 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: S
         _FIND["compares_amounts"].search(one) and len(things & {_singular(word) for word in words(one)}) > 1
         for one in compared
     )
+
+
+def is_common_knowledge(sentence: str) -> bool:
+    """Whether nobody has to be asked for what a sentence says: `There are 7 days in a week.`"""
+    return _FIND["common_knowledge"].search(sentence) is not None
 
 
 def _names(sentence: str) -> set[str]:
@@ -426,6 +431,7 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
     ('how many hours she has in a day', 'what the cost of a pie is')
     """
     told = {_singular(word) for word in words(rest_of_story)}
+    sentence = sentence.replace(" in total", "")
     if moved := _FIND["leading_phrase"].fullmatch(sentence):
         # `On the first day, she ate 3 snails.` is asked for like `She ate 3 snails on the first day.`
         phrase = moved["phrase"]
