@@ -167,7 +167,8 @@ def test_the_clue_of_an_easy_problem_is_its_end() -> None:
         ("The cost of admission is $10 per student.", "", "what the cost of admission is per student"),
         ("Movie tickets are $8 per person.", "Two sisters buy movie tickets.", "how much movie tickets are per person"),
         ("They charge $8.00 a ticket.", "A theater sells tickets.", None),
-        ("The theater charges $8.00 a ticket.", "", "how much the theater charges per ticket"),
+        ("The theater charges $8.00 a ticket.", "A theater opens.", "how much the theater charges per ticket"),
+        ("The usher charges $8.00 a ticket.", "A theater opens.", None),
         ("On Saturday, she sold 60 boxes.", "Tanika sells.", "how many boxes she sold on Saturday"),
         ("Jim has 20 more toads than Tim does.", "Tim has toads.", "how many toads Jim has"),
         (
@@ -183,7 +184,11 @@ def test_the_clue_of_an_easy_problem_is_its_end() -> None:
         ("He needs 3 cups of flour for a cake.", "A cake has flour.", "how many cups of flour he needs for a cake"),
         ("He needs 3 cups of flour for a cake.", "Bo bakes.", "how many cups he needs"),
         ("Ada can row 5 miles per hour on a calm lake.", "Ada rows home.", "how many miles Ada can row per hour"),
-        ("Each shelf has 7 heavy planks in the barn.", "Planks are in a barn.", "how many planks each shelf has"),
+        (
+            "Each shelf has 7 heavy planks in the barn.",
+            "A barn has planks and a shelf.",
+            "how many planks each shelf has",
+        ),
         ("On Mondays, Ada rows 5 miles at the club.", "Ada rows home.", "how many miles Ada rows on Mondays"),
         ("The choir sings 2 songs for its finale.", "The choir sings 9 songs in May.", None),
         ("A pie needs 4 apples per pie.", "A pie is good.", None),

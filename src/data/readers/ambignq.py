@@ -37,6 +37,8 @@ LONGEST_SPELLED_OUT = 14
 _LISTS = SourceLists("ambignq")
 _WORDS, _FIND = _LISTS.words, _LISTS.find
 _KIND_OF_PLACE = {place: kind for kind in ("region", "place") for place in _WORDS[f"{kind}s"]}
+_NAMES_OF_PLACES = ("country", "region", "place")
+_NAMES_OF_WORKS = ("film", "movie", "song", "show", "series")
 _PARTS: dict[str, list[str]] = NATURAL["ambignq"]["parts"]
 """A place and those that are in it."""
 _PLACES = {place.lower().removeprefix("the "): place for place in (*_WORDS["countries"], *_KIND_OF_PLACE)}
@@ -110,11 +112,18 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
     if any(occurs(one, text) for one in options for text in said):
         return None  # the user would have to know the answer to say which one is meant
     ranked = meant_first(range(len(readings)), place)
+    # The year of a work is also asked for by `which film`, a region by `which country`.
+    is_work = slot == "year" and _FIND["work"].search(question) is not None
+    other_nouns = _NAMES_OF_WORKS if is_work else _NAMES_OF_PLACES if slot in _NAMES_OF_PLACES else ()
     hidden = Hidden(
-        kind="year" if slot == "year" else "place" if slot in ("country", "region", "place") else "sense",
+        kind="year" if slot == "year" else "place" if slot in _NAMES_OF_PLACES else "sense",
         span=options[place],
         missing=f"which {slot} you mean" if slot else f"whether you mean {', '.join(options[:-1])} or {options[-1]}",
-        about=(slot or "one", *dict.fromkeys(word for one in (*phrases, *options) for word in words(one))),
+        about=(
+            slot or "one",
+            *other_nouns,
+            *dict.fromkeys(word for one in (*phrases, *options) for word in words(one)),
+        ),
         readings=tuple(tuple(dict.fromkeys((options[at], phrases[at]))) for at in ranked),
     )
     return reading_item(source_id, question, readings, place, hidden, "several-readings")

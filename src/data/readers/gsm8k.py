@@ -419,7 +419,9 @@ def _whole_expression(steps: tuple[Calculation, ...]) -> str | None:
 def _singular(word: str) -> str:
     if word.endswith(("xes", "ches", "shes", "sses")):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and len(word) > 3 else word
+    if word == "people":
+        return "person"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 
 def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] | None:
@@ -465,6 +467,9 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
         first = first.lower()  # `Movie tickets are $8.`, unless it is a name that the story does not introduce
         if first not in rest_of_story:
             return None
+    subject = [_singular(word) for word in content_words(" ".join(before[1 : max(2, len(before) - 1)]))]
+    if before[0] in _WORDS["before_subject"] and subject and _WORDS["amount_nouns"].union(told).isdisjoint(subject):
+        return None  # nobody has heard of the horse that `the horse can go 10 miles per hour` speaks of
     start = [first, *before[1:]]
     if match["money"]:
         if rest and rest[0] in _WORDS["bad_after_number"] - {"more", "of"}:
