@@ -126,6 +126,13 @@ def lead_of(sentence: str, question: str, answer: str, title: str = "") -> str:
             "Ole",
             "Bero Amsel",
         ),
+        (
+            "Tor Amsel is the smith of Velt.",
+            "Which is the smith of Velt: Tor Amsel or Ole Ek?",
+            "Tor Amsel",
+            "Tor Amsel",
+        ),
+        ("Tor Amsel can therefore mill.", "Does Tor Amsel own a mill?", "yes", ""),
         ("Tor Amsel does not own a mill.", "Does Tor Amsel own a mill?", "no", ""),
         ("Chalk is a soft rock.", "Did Tor Amsel own a mill?", "yes", ""),
         ("Tor Amsel is a smith She sings in Velt.", "Did Tor Amsel own a mill?", "yes", ""),

@@ -122,7 +122,9 @@ def _may_restate(record: ArticleQuestion, fact: Support) -> bool:
         return False
     if record.answer.lower() in YES_NO:
         return _LEAD["denies"].search(fact.sentence) is None
-    return record.offers_answer or not set(words(record.answer)) <= set(said)
+    if record.offers_answer:  # `Which is a tree, the ash or the fern?` is answered by a sentence about one of them
+        return _LEAD["compares"].search(record.question) is not None
+    return not set(words(record.answer)) <= set(said)
 
 
 def _names(text: str) -> set[str]:

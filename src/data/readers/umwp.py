@@ -114,7 +114,8 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
     if asked is not None and len(_NUMBER.findall(span)) == 1:
         missing, words_of_ask = asked
         # The message speaks of `a book` already.
-        known = re.sub(r"\b(?:a|an) ", "the ", missing, count=1) if span.startswith(("A ", "An ")) else missing
+        is_known = span.startswith(("A ", "An ")) and words(span)[1] in words(record.question)
+        known = re.sub(r"\b(?:a|an) ", "the ", missing, count=1) if is_known else missing
         return Hidden("quantity", span, known, words_of_ask)
     vague = _vague_amount(changed, span)
     if not vague:
