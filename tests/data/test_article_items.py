@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from askgate_env.tools import wiki
+from askgate_env.types import Article
 from src.core.errors import BadInput
 from src.data.difficulty.text_features import clue_overlap
 from src.data.pool.source import Item, Want
@@ -16,6 +17,7 @@ from src.data.readers.articles import (
     Paragraph,
     QuestionStyle,
     StrategyRecord,
+    Support,
     read_hotpotqa,
     read_strategyqa,
     reads_well,
@@ -100,6 +102,59 @@ def test_a_clue_does_not_give_the_answer_away() -> None:
     item = make_item(made, want("easy"), 1, [])
     assert item is not None
     assert "Sorn" not in item.clue
+
+
+def lead_of(sentence: str, question: str, answer: str, title: str = "") -> str:
+    """The clue of an easy item whose only other fact says nothing about the question."""
+    pages = (Article("Velt", ("Velt is a town with a mill.", "Nobody mills there.")),)
+    facts = (Support(title, sentence), Support("", "Rain is wet."))
+    record = ArticleQuestion("strategyqa", "strategyqa:1", question, answer, pages, facts, ())
+    item = make_item(record, want("easy"), 1, [])
+    assert item is not None
+    return item.clue
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "answer", "title"),
+    [
+        ("The company sold its mill in 1990.", "Does the mill of Tor Amsel belong to the company?", "no", ""),
+        ("The Danish smith had four children in Velt.", "Could the children of Danish smith Amsel sing?", "yes", ""),
+        ("In old tales, it lives near the mill of Velt.", "Is a troll found near a mill?", "yes", ""),
+        (
+            "Amsel is a son of the smith Tor Amsel of Velt.",
+            "What is the name of Bero Amsel's father?",
+            "Ole",
+            "Bero Amsel",
+        ),
+        (
+            "Tor Amsel is the smith of Velt.",
+            "Which is the smith of Velt: Tor Amsel or Ole Ek?",
+            "Tor Amsel",
+            "Tor Amsel",
+        ),
+        ("Tor Amsel can therefore mill.", "Does Tor Amsel own a mill?", "yes", ""),
+        ("Tor Amsel does not own a mill.", "Does Tor Amsel own a mill?", "no", ""),
+        ("Chalk is a soft rock.", "Did Tor Amsel own a mill?", "yes", ""),
+        ("Tor Amsel is a smith She sings in Velt.", "Did Tor Amsel own a mill?", "yes", ""),
+        ("Tor Ole Amsel is a smith of Velt.", "Which smith of Velt sings?", "Tor Amsel", ""),
+        (
+            "Tor Amsel has owned the old mill near Velt.",
+            "Who, if Amsel has owned the old mill near Velt, sold it?",
+            "Ole",
+            "",
+        ),
+    ],
+)
+def test_a_sentence_that_does_not_introduce_the_question_is_not_said(
+    sentence: str, question: str, answer: str, title: str
+) -> None:
+    assert lead_of(sentence, question, answer, title) == ""
+
+
+def test_a_sentence_about_what_the_question_names_is_said_first() -> None:
+    said = "Tor Amsel is a smith of Velt."
+    assert lead_of(said, "Did Tor Amsel own a mill?", "yes") == said
+    assert lead_of(said, "Which town is the home of Tor Amsel?", "Sorn", "Tor Amsel") == said
 
 
 def test_no_query_is_made_of_common_words() -> None:

@@ -23,6 +23,7 @@ from src.data.readers.gsm8k import (
     parse_number,
     parse_solution,
     read,
+    reads_on,
     source_id,
 )
 from tests.data.dataset_records import gsm
@@ -93,7 +94,7 @@ def test_questions_for_omitted_sentences_are_good_english() -> None:
     problem = read(record(**gsm(0)))
     assert isinstance(problem, WordProblem)
     assert [one.missing for one in problem.omissions] == [
-        "how many boxes Alda has in the cellar",
+        "how many boxes Alda has",
         "how many pens each box holds",
         "how much the pens cost each",
     ]
@@ -166,10 +167,31 @@ def test_the_clue_of_an_easy_problem_is_its_end() -> None:
         ("The cost of admission is $10 per student.", "", "what the cost of admission is per student"),
         ("Movie tickets are $8 per person.", "Two sisters buy movie tickets.", "how much movie tickets are per person"),
         ("They charge $8.00 a ticket.", "A theater sells tickets.", None),
-        ("The theater charges $8.00 a ticket.", "", "how much the theater charges per ticket"),
+        ("The theater charges $8.00 a ticket.", "A theater opens.", "how much the theater charges per ticket"),
+        ("The usher charges $8.00 a ticket.", "A theater opens.", None),
         ("On Saturday, she sold 60 boxes.", "Tanika sells.", "how many boxes she sold on Saturday"),
-        ("Jim has 20 more toads than Tim does.", "Tim has toads.", "how many more toads Jim has than Tim"),
-        ("He needs 3 cups of flour for a cake.", "Bo bakes.", "how many cups of flour he needs for a cake"),
+        ("Jim has 20 more toads than Tim does.", "Tim has toads.", "how many toads Jim has"),
+        (
+            "Jim has 20 more toads than Tim.",
+            "Al has as many toads as Jim. How many toads does Tim have?",
+            "how many more toads Jim has than Tim",
+        ),
+        (
+            "Jim has 20 more toads than Tim.",
+            "Jim has 32 toads. Al has as many toads as Tim.",
+            "how many more toads Jim has than Tim",
+        ),
+        ("He needs 3 cups of flour for a cake.", "A cake has flour.", "how many cups of flour he needs for a cake"),
+        ("He needs 3 cups of flour for a cake.", "Bo bakes.", "how many cups he needs"),
+        ("Ada can row 5 miles per hour on a calm lake.", "Ada rows home.", "how many miles Ada can row per hour"),
+        (
+            "Each shelf has 7 heavy planks in the barn.",
+            "A barn has planks and a shelf.",
+            "how many planks each shelf has",
+        ),
+        ("On Mondays, Ada rows 5 miles at the club.", "Ada rows home.", "how many miles Ada rows on Mondays"),
+        ("The choir sings 2 songs for its finale.", "The choir sings 9 songs in May.", None),
+        ("A pie needs 4 apples per pie.", "A pie is good.", None),
         ("She re-applies sunscreen after 2 hours.", "Ann swims.", None),
         ("Each home needed 10 panels capable of power.", "", None),
         ("The rest of the days she spends 30 minutes there.", "", None),
@@ -193,3 +215,59 @@ def test_an_ask_is_good_english_or_the_sentence_stays(sentence: str, story: str,
 def test_a_gap_that_nobody_can_see_is_not_made(sentence: str, rest: str, solution: str) -> None:
     found = omissions(["Pat works.", sentence, rest], "How much is it in all?", parse_solution(solution))
     assert sentence not in [one.sentence for one in found]
+
+
+@pytest.mark.parametrize(
+    ("before", "sentence", "after"),
+    [
+        ("Bo runs a farm.", "He has 8 hens.", "Then he buys 5 of his neighbour's hens."),
+        ("Bo runs a farm.", "He has 8 hens.", "They lay 3 eggs each."),
+        ("Bo prepares a quiz.", "There are 40 questions.", "25 are about history."),
+        ("Bo reads a lot.", "On Friday, he read 12 pages.", "On Sunday, he read twice that number."),
+        ("Bo reads a lot.", "In May, he read 12 pages.", "In June, he read 3 pages more than the month before."),
+        ("Bo has two parcels.", "The red parcel weighs 12 pounds.", "The blue parcel weighs three times as much."),
+        ("Bo has two parcels.", "The red parcel has 12 maps.", "The blue parcel has 20% more maps."),
+        (
+            "Bo has two parcels.",
+            "The red parcel has 12 maps.",
+            "The blue parcel has twice the number of maps, all new.",
+        ),
+        ("One scarf takes 3 balls of wool.", "Tilda knits 8 scarves.", "She has 5 balls of wool."),
+        ("Bo threw 5 stones.", "Tilda threw 12 more stones than Bo.", "Some fell into the pond."),
+        ("Bo has 30 coins.", "He lost 12 coins in a ditch.", "Ann found half of them in the ditch."),
+        ("Bo sleeps 8 hours.", "There are 7 days in a week.", "He naps too."),
+        ("Bo drinks tea.", "A pint has 2 cups.", "He likes it."),
+    ],
+)
+def test_a_sentence_that_the_next_ones_need_is_not_left_out(before: str, sentence: str, after: str) -> None:
+    question = "How many did Bo have in all?"
+    assert not reads_on([before], sentence, [after, question])
+    assert reads_on([before], sentence, ["Bo is busy with scarves.", f"Tilda helps on Friday in May. {question}"]) == (
+        "week" not in sentence and "pint" not in sentence
+    )
+
+
+def test_they_may_stay_where_the_sentence_before_says_who() -> None:
+    after = ["They sell 21 cakes.", "How much do they earn?"]
+    assert reads_on(["Ann and Bo bake.", "They spent $9."], "The cakes are $4 each.", after)
+    assert not reads_on(["Ann bakes."], "The cakes are $4 each.", after)
+
+
+@pytest.mark.parametrize(
+    ("first", "title"),
+    [
+        ("Tilda has 3 hens. She feeds them.", "Notes of Tilda"),
+        ("Mrs. Holm buys 3 hens. She feeds them.", "Notes of Mrs. Holm"),
+        ("A farmer has 3 hens. How many does Bo have if he has 2 more? Bo is old.", "Notes of Bo"),
+        ("Four men run. Their shoes are new.", "Notes"),
+        ("Swiss cheese costs $3. She buys it.", "Notes"),
+        ("Boxes of Snaxo bars cost $3. He buys two of the Snaxo boxes.", "Notes"),
+        ("A girl wants a new zPhone. The zPhone costs $300. She saves.", "Notes"),
+    ],
+)
+def test_notes_are_named_after_a_person_only(first: str, title: str) -> None:
+    problem = read(record(f"{first} How many hens are there?", "<<3*2=6>>6\n#### 6"))
+    assert isinstance(problem, WordProblem)
+    item = make_item(problem, "intact", want(), seed=1)
+    assert item is not None
+    assert item.context[0].title == title

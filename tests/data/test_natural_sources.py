@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,17 +14,18 @@ import pytest
 from askgate_env.success import correct, normalized
 from askgate_env.tokenize import occurs
 from askgate_env.tools import search
-from askgate_env.types import Sample
+from askgate_env.types import Hidden, Sample
 from askgate_env.user_simulator import informs, reply
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.data.pool.build import build_pool
 from src.data.pool.meta import PoolMeta
 from src.data.pool.plan import BuildPlan
+from src.data.pool.voice import voice_in
 from src.data.readers import messages
-from src.data.readers.ambignq import name_readings
+from src.data.readers.ambignq import ambiguous_item, name_readings
 from src.data.readers.natural import NaturalSource, _without_same_story
-from src.data.readers.natural_records import contrast
+from src.data.readers.natural_records import Reading, contrast
 
 DATA = Path(__file__).parents[3] / "shared/data"
 SIZES = {"ambignq": 300, "situatedqa": 200, "umwp": 300, "in3": 150, "abg_coqa": 60}
@@ -142,6 +144,40 @@ def test_readings_are_named_by_noun_phrases(question: str, phrases: list[str], o
     assert (named[1] if named else None) == options
 
 
+@pytest.mark.parametrize(
+    ("question", "phrases", "slot"),
+    [
+        ("Who sang the song Blue?", ["1990", "in 1994"], "year"),
+        ("Who played Anne?", ["the 1985 film", "the 1934 film"], "version"),
+        ("When did it come out?", ["in Japan", "in France"], "country"),
+        ("When did it come out?", ["in Japan", "in Europe"], "region"),
+        ("When did it open?", ["in London", "in the US"], "place"),
+        ("When did it become a holiday?", ["in the UK", "in Scotland"], None),  # one is a part of the other
+        ("When did it come out?", ["North America", "Canada"], None),
+        ("When did it air?", ["English", "Japanese"], None),  # who asks in English means the English one
+    ],
+)
+def test_an_ask_says_what_the_readings_differ_in(question: str, phrases: list[str], slot: str | None) -> None:
+    named = name_readings(question, phrases)
+    assert (named[0] if named else None) == slot
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Where is Blue set?", ("suburb of Velt", "Velt, Texas")),
+        ("Who sang Blue in the sixties?", ("Ann", "Bo")),
+        ("Who sang the country song Blue?", ("Ann", "Bo")),
+    ],
+)
+def test_a_question_that_one_answer_fits_makes_no_ambiguous_sample(question: str, answers: tuple[str, str]) -> None:
+    readings = [Reading(f"{question[:-1]} in {year}?", (one,)) for year, one in zip((1961, 1964), answers, strict=True)]
+    assert ambiguous_item("ambignq:1/1", question, readings) is None
+    other = "Where did Ann sing Blue?" if question.startswith("Where") else "Who sang the song Blue?"
+    readings = [Reading(f"{other[:-1]} in {year}?", (one,)) for year, one in ((1961, "Orn"), (1964, "Velt"))]
+    assert ambiguous_item("ambignq:1/1", other, readings) is not None
+
+
 def test_places_that_are_one_place_make_no_two_readings(tmp_path: Path) -> None:
     row = {"question": "when did old age pensions start", "answer": ["1908"]}
     rows = [{**row, "id": at, "location": place, "edited_question": f"{row['question']} in {place}", "answer": [year]}
@@ -175,6 +211,25 @@ def test_only_an_unnamed_object_is_missing_from_a_task(tmp_path: Path) -> None:
     }
     items = NaturalSource("in3", write_rows(tmp_path / "in3", [row, optional, placeholder]).parent)._items
     assert [item.hidden.missing for item in items.values() if item.hidden] == ["which politician you mean"]
+
+
+def test_my_city_is_the_one_that_the_user_is_in(tmp_path: Path) -> None:
+    detail = {"description": "City", "importance": "3", "inquiry": "Which?", "options": ["Velt", "Orn"]}
+    rows = [
+        {"category": "x", "task": f"List the parks of {whose} city.", "vague": True, "missing_details": [detail]}
+        for whose in ("my", "a certain")
+    ]
+    items = NaturalSource("in3", write_rows(tmp_path / "in3", rows).parent)._items
+    asked = [item.hidden.missing for item in items.values() if item.hidden]
+    assert asked == ["which city you are in", "which city you mean"]
+
+
+def test_numbered_options_are_listed_in_order() -> None:
+    readings = tuple((f"season {number}",) for number in (10, 2, 3))
+    hidden = Hidden("sense", "season 10", "which season you mean", ("season",), readings)
+    for seed in range(8):
+        _, ask = voice_in("en").ask(hidden, ["Season 2, season 3 and season 10 of the show."], Random(seed))
+        assert "season 2, season 3 or season 10" in ask
 
 
 def test_an_ask_lists_the_options_that_the_tools_showed(pool: tuple[list[Sample], PoolMeta]) -> None:
@@ -231,9 +286,41 @@ def test_an_ask_names_the_vague_amount_or_the_unknown_thing(tmp_path: Path) -> N
         items = NaturalSource("umwp", write_rows(tmp_path / str(number) / "umwp", [whole, row]).parent)._items
         asked += [item.hidden.missing for item in items.values() if item.hidden]
     assert asked == [
-        "how many pens you mean by “several blue pens”",
-        "what you mean by “green pens”, which the problem does not mention",
+        "how many blue pens you mean by “several blue pens”",
+        "whether “green pens” is right, as the problem gives no figure for it",
     ]
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence", "variant", "category"),
+    [
+        ("A jug holds 9 cups. {} How many ounces is that?", "There are 8 ounces of milk in a cup.", "", 1),
+        ("Ann drinks 9 cups. {}", "How many cups of hot milk are left?", "How many cups of hot spending are left?", 4),
+        ("Ann saves $9 a day. {}", "How long does she have to save?", "How long does she have to lend all?", 4),
+        ("There are 9 juniors. {}", "How many juniors sing?", "How many senior sing?", 4),
+        ("Ann has pens. {} How many?", "She has 7 red and 5 blue ones.", "She has less than 7 red and some blues.", 2),
+        ("Ann bakes. {} How many pies are there?", "She bakes 7 pies.", "She bakes pies. If she bakes well.", 1),
+    ],
+)  # fmt: skip
+def test_a_problem_that_nobody_would_ask_about_so_is_left_aside(
+    told: str, sentence: str, variant: str, category: int, tmp_path: Path
+) -> None:
+    whole = {"id": 1, "question": told.format(sentence), "answer": [3.0], "answerable": True, "category": None,
+             "relevant_ids": None}  # fmt: skip
+    row = {**whole, "id": 2, "answerable": False, "relevant_ids": [1], "answer": None, "category": category,
+           "question": " ".join(told.format(variant).split())}  # fmt: skip
+    assert "umwp:1/2" not in NaturalSource("umwp", write_rows(tmp_path / "umwp", [whole, row]).parent)._items
+
+
+def test_a_total_is_asked_for_in_whole_words(tmp_path: Path) -> None:
+    told = "Ann builds a house with rooms. {} How big is a room?"
+    whole = {"id": 1, "question": told.format("There are 6 rooms in total."), "answer": [3.0], "answerable": True,
+             "category": None, "relevant_ids": None}  # fmt: skip
+    row = {**whole, "id": 2, "answerable": False, "relevant_ids": [1], "answer": None, "category": 1,
+           "question": "Ann builds a house with rooms. How big is a room?"}  # fmt: skip
+    hidden = NaturalSource("umwp", write_rows(tmp_path / "umwp", [whole, row]).parent)._items["umwp:1/2"].hidden
+    assert hidden is not None
+    assert hidden.missing == "how many rooms there are"
 
 
 def test_a_story_with_other_numbers_and_names_is_not_in_a_pool_and_its_shadow_set() -> None:

@@ -35,6 +35,7 @@ UNCLEAR: dict[str, Thought] = {
 """Kind of what is hidden -> reason for the ask."""
 
 _YEAR = re.compile(r"\d{3,4}")
+_LAST_NUMBER = re.compile(r" (\d{1,2})$")
 
 Ask = Literal["entity", "entity_options", "year", "year_options", "quantity"]
 
@@ -80,6 +81,8 @@ class Voice:
             rng.shuffle(options)
             if all(map(_YEAR.search, options)):
                 options.sort(key=lambda option: int(_YEAR.findall(option)[-1]))
+            elif all(map(_LAST_NUMBER.search, options)):  # `season 2`
+                options.sort(key=lambda option: int(_LAST_NUMBER.findall(option)[0]))
             kind = "year_options" if kind == "year" else "entity_options"
             slots["options"] = self.text.options_gap.join(options[:-1]) + self.text.options_last + options[-1]
             slots["years"] = self.text.options_gap.join(options[:-1]) + self.text.options_both + options[-1]

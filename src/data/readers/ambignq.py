@@ -15,9 +15,20 @@ from askgate_env.success import normalized
 from askgate_env.tokenize import occurs, words
 from askgate_env.types import Hidden
 
+from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
 from .articles import reads_well
-from .natural_records import Reading, SourceLists, contrast, meant_first, meant_reading, plain, reading_item, rows
+from .natural_records import (
+    NATURAL,
+    Reading,
+    SourceLists,
+    contrast,
+    meant_first,
+    meant_reading,
+    plain,
+    reading_item,
+    rows,
+)
 
 MOST_READINGS = 4
 LONGEST_SPELLED_OUT = 14
@@ -25,7 +36,12 @@ LONGEST_SPELLED_OUT = 14
 
 _LISTS = SourceLists("ambignq")
 _WORDS, _FIND = _LISTS.words, _LISTS.find
-_PLACES = {place.lower().removeprefix("the "): place for place in _WORDS["places"]}
+_KIND_OF_PLACE = {place: kind for kind in ("region", "place") for place in _WORDS[f"{kind}s"]}
+_NAMES_OF_PLACES = ("country", "region", "place")
+_NAMES_OF_WORKS = ("film", "movie", "song", "show", "series")
+_PARTS: dict[str, list[str]] = NATURAL["ambignq"]["parts"]
+"""A place and those that are in it."""
+_PLACES = {place.lower().removeprefix("the "): place for place in (*_WORDS["countries"], *_KIND_OF_PLACE)}
 _MEDIUM = "|".join(sorted(_WORDS["media"], key=len, reverse=True))
 _YEAR = re.compile(rf"(?:the )?(?:year )?((?:1[89]|20)\d\d)(?: ({_MEDIUM}))?")
 
@@ -84,6 +100,8 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
     would take one reading for granted."""
     if len(readings) < 2 or not _differ(readings) or _WORDS["has_default"] & set(words(question)):
         return None
+    if _FIND["settled"].search(question) or (re.match("where", question, re.I) and _in_one_place(readings)):
+        return None
     phrases = contrast([one.question for one in readings])
     named = None if phrases is None else name_readings(question, phrases)
     if phrases is None or named is None or any(occurs(phrase, question) for phrase in phrases):
@@ -94,11 +112,18 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
     if any(occurs(one, text) for one in options for text in said):
         return None  # the user would have to know the answer to say which one is meant
     ranked = meant_first(range(len(readings)), place)
+    # The year of a work is also asked for by `which film`, a region by `which country`.
+    is_work = slot == "year" and _FIND["work"].search(question) is not None
+    other_nouns = _NAMES_OF_WORKS if is_work else _NAMES_OF_PLACES if slot in _NAMES_OF_PLACES else ()
     hidden = Hidden(
-        kind="year" if slot == "year" else "place" if slot == "country" else "sense",
+        kind="year" if slot == "year" else "place" if slot in _NAMES_OF_PLACES else "sense",
         span=options[place],
         missing=f"which {slot} you mean" if slot else f"whether you mean {', '.join(options[:-1])} or {options[-1]}",
-        about=(slot or "one", *dict.fromkeys(word for one in (*phrases, *options) for word in words(one))),
+        about=(
+            slot or "one",
+            *other_nouns,
+            *dict.fromkeys(word for one in (*phrases, *options) for word in words(one)),
+        ),
         readings=tuple(tuple(dict.fromkeys((options[at], phrases[at]))) for at in ranked),
     )
     return reading_item(source_id, question, readings, place, hidden, "several-readings")
@@ -109,6 +134,13 @@ def _differ(readings: list[Reading]) -> bool:
     answers = [[normalized(answer) for answer in one.answers] for one in readings]
     pairs = [(a, b) for at, ours in enumerate(answers) for theirs in answers[:at] for a in ours for b in theirs]
     return not any(a in b or b in a for a, b in pairs)
+
+
+def _in_one_place(readings: list[Reading]) -> bool:
+    """Whether two readings are answered with the same place: `a suburb of Velt` and `Velt, Texas`."""
+    named = [{word for one in each.answers for word in words(one.partition(",")[0])} for each in readings]
+    named = [some - FUNCTION_WORDS for some in named]
+    return any(some & other for at, some in enumerate(named) for other in named[:at])
 
 
 def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | None:
@@ -123,16 +155,19 @@ def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | 
         media = {year[2] for year in years if year}
         if not _FIND["past"].match(question) or len({year[1] for year in years if year}) < len(bare):
             return None
-        if media == {None} and _FIND["work"].search(question):
-            return "version", [f"the {year[1]} one" for year in years if year]
         if media == {None}:
             return "year", [year[1] for year in years if year]
         return "version", [f"the {year[1]} {year[2] or 'version'}" for year in years if year]
     if all(one.lower().removeprefix("the ") in _PLACES for one in bare):
-        if re.match(r"(?:who|where|which)\b", question, re.I):
+        places = [_PLACES[one.lower().removeprefix("the ")] for one in bare]
+        overlap = any(part in places for one in places for part in _PARTS.get(one, ()))
+        if overlap or re.match(r"(?:who|where|which)\b", question, re.I):
             return None
-        return "country", [_PLACES[one.lower().removeprefix("the ")] for one in bare]
+        kinds = [_KIND_OF_PLACE.get(one, "country") for one in places]
+        return kinds[0] if len(set(kinds)) == 1 else "place" if "place" in kinds else "region", places
     if all(one in _WORDS["peoples"] for one in bare):
+        if "English" in bare:
+            return None  # a language: who asks in English means that version
         is_work = _FIND["work"].search(question) or _FIND["released"].search(question)
         return "version" if is_work else "one", [f"the {one} one" for one in bare]
     if all(one.lower().removeprefix("the ") in _WORDS["media"] for one in bare):

@@ -5,6 +5,7 @@ The question stays as its author wrote it. HotpotQA and StrategyQA name what the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
@@ -13,12 +14,18 @@ from msgspec import Struct
 from askgate_env.tokenize import words
 from askgate_env.types import Article, Level
 
+from ..difficulty.text_features import FUNCTION_WORDS, content_words, lexicon
 from ..pool.source import Item, Step, Want, calls_wanted, followed
-from .articles import ArticleQuestion, Support, article_tokens, bare_title, search_query, stands_alone
+from .articles import YES_NO, ArticleQuestion, Support, article_tokens, bare_title, search_query, stands_alone
 from .level_fit import choose_clue, nearest_item
 
 _CONTEXT_TOKENS: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
 """Sizes of the context that are tried; distractors fill it up."""
+
+
+REPEATED = 6
+"""Number of words in a row from which a sentence before the question repeats it."""
+_LEAD = {name: re.compile("|".join(parts)) for name, parts in lexicon("english")["leads"].items()}
 
 
 class _Path(Struct, frozen=True):
@@ -89,7 +96,8 @@ def _clue(record: ArticleQuestion, opened: tuple[Article, ...], paraphrase: floa
 
     def fits(chosen: tuple[int, ...]) -> bool:
         covered = {allowed[index].title for index in chosen}
-        return uncovered <= covered and len(chosen) < max(2, len(record.support))
+        starts = {tuple(words(allowed[index].sentence)[:2]) for index in chosen}
+        return uncovered <= covered and len(starts) == len(chosen) < max(2, len(record.support))
 
     support = [fact.sentence for fact in record.support]
     chosen = choose_clue([fact.sentence for fact in allowed], record.question, support, paraphrase, fits)
@@ -97,11 +105,31 @@ def _clue(record: ArticleQuestion, opened: tuple[Article, ...], paraphrase: floa
 
 
 def _may_restate(record: ArticleQuestion, fact: Support) -> bool:
-    """Whether a user could say the sentence before the question: it names what it is about and is not the answer."""
-    names = {word for word in words(bare_title(fact.title)) if len(word) > 3}
-    if not stands_alone(fact.sentence) or (names and names.isdisjoint(words(fact.sentence))):
+    """Whether a user could say the sentence before the question: it names what it is about, has to do with the
+    question, does not repeat it and is not the answer, nor a denial before a yes/no question."""
+    said, asked = words(fact.sentence), words(record.question)
+    title = {word for word in words(bare_title(fact.title)) if len(word) > 3}
+    if not stands_alone(fact.sentence) or _LEAD["flawed"].search(fact.sentence) or not title <= set(said):
         return False
-    return record.offers_answer or record.answer.lower() not in fact.sentence.lower()
+    shared = _names(fact.sentence) & _names(record.question)
+    if not shared and (fact.title or _LEAD["unnamed"].match(fact.sentence)):
+        return False
+    if not set(content_words(fact.sentence)) & set(content_words(record.question)):
+        return False
+    if not set(zip(*(said[at:] for at in range(REPEATED)), strict=False)).isdisjoint(
+        zip(*(asked[at:] for at in range(REPEATED)), strict=False)
+    ):
+        return False
+    if record.answer.lower() in YES_NO:
+        return _LEAD["denies"].search(fact.sentence) is None
+    if record.offers_answer:  # `Which is a tree, the ash or the fern?` is answered by a sentence about one of them
+        return _LEAD["compares"].search(record.question) is not None
+    return not set(words(record.answer)) <= set(said)
+
+
+def _names(text: str) -> set[str]:
+    """Capitalised words of a text, adjectives such as `Greek` and the first words of questions aside."""
+    return {word for word in _LEAD["name"].findall(text) if word.lower() not in FUNCTION_WORDS}
 
 
 def _assemble(record: ArticleQuestion, path: _Path, context: tuple[Article, ...]) -> Item:

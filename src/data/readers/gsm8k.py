@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from random import Random
 from typing import Literal
 
@@ -25,7 +26,7 @@ from askgate_env.tokenize import words
 from askgate_env.tools import CalcError, evaluate, number_text
 from askgate_env.types import Article, Hidden
 
-from ..difficulty.text_features import FUNCTION_WORDS, content_words, lexicon, names_en
+from ..difficulty.text_features import FUNCTION_WORDS, content_words, lexicon
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import split_sentences
 from .level_fit import choose_clue, nearest_item
@@ -42,7 +43,11 @@ NUMBER_WORDS |= {word: Fraction(value) for word, value in _ENGLISH["larger_numbe
 _LISTS = _ENGLISH["word_problems"]
 _WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in _LISTS["words"].items()}
 _FIND = {
-    name: re.compile("|".join(parts).replace("NUMBER", "|".join(NUMBER_WORDS)))
+    name: re.compile(
+        "|".join(parts)
+        .replace("NUMBER", "|".join(NUMBER_WORDS))
+        .replace("FINITE_VERB", "|".join(_LISTS["words"]["finite_verbs"].split()))
+    )
     for name, parts in _LISTS["patterns"].items()
 }
 SHARED_THINGS = 0.5
@@ -193,20 +198,15 @@ def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | 
 
 @lru_cache(maxsize=64)
 def _notes_title(text: str) -> str:
-    """`Notes of Natalia`, else after the word that the problem repeats most.
-
-    A capital says little at the start of a sentence, except of the first: there somebody is introduced.
-    """
-    plainly = set(re.findall(r"\b[a-z]+\b", text)) | _WORDS["calendar_names"]
-    starts = {0} | {match.end() for match in re.finditer(r"[.?!] ", text)}
-    named = [(at, name) for at, name in names_en(text) if re.fullmatch(r"[a-z]{3,}", name) and name not in plainly]
-    counted = Counter(name for at, name in named)
-    known = [name for at, name in named if at == 0 or at not in starts or counted[name] > 1]
-    if known:
-        return f"Notes of {max(dict.fromkeys(known), key=lambda name: counted[name]).capitalize()}"
-    plain = [word for word in words(text) if len(word) > 3 and word.isalpha() and word not in FUNCTION_WORDS]
-    common = Counter(word for word in plain if word not in NUMBER_WORDS).most_common(1)
-    return f"Notes on {common[0][0]}" if common else "Notes"
+    """`Notes of Natalia` after the person who does most in a problem, `Notes` where nobody is named."""
+    plainly = set(re.findall(r"\b[a-z]+\b", text)) | _WORDS["calendar_names"] | FUNCTION_WORDS | set(NUMBER_WORDS)
+    if not _FIND["third_person"].search(text):
+        return "Notes"
+    found = [(match.start(), match["subject"] or match["asked"]) for match in _FIND["person"].finditer(text)]
+    # A capital at the start of a sentence says little, except of the first: there somebody is introduced.
+    sure = [name for at, name in found if at == 0 or text.count(name) > 1]
+    named = [name for name in sure if name.lower() not in plainly and not name.endswith("ing")]
+    return f"Notes of {Counter(named).most_common(1)[0][0]}" if named else "Notes"
 
 
 # --- Annotated calculations ---
@@ -313,9 +313,35 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
             continue
         asked = asked_for(sentence, " ".join(others))
         # What costs the most time comes last.
-        if asked is not None and leaves_a_gap(sentence, value, others, steps) and _decides(value, steps):
+        if asked is None or not reads_on(premise[:index], sentence, [*premise[index + 1 :], question]):
+            continue
+        if leaves_a_gap(sentence, value, others, steps) and _decides(value, steps):
             found.append(Omission(index, sentence, *asked))
     return tuple(found)
+
+
+def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool:
+    """Whether the text before and after a sentence still makes sense without it.
+
+    The next sentence must not point back at it (`Then`, `They`, `30 are blue`), nothing may be compared with what only
+    the sentence says (`twice that number`, `50% more`), and the rest must know its people and things. What everybody
+    knows (days in a week) is never missing.
+    """
+    earlier, later = " ".join(before), " ".join(after)
+    known, told = set(words(earlier)), set(words(f"{earlier} {later}"))
+    new = {name for name in _names(sentence) if name.lower() not in known}
+    if any(name.lower() not in told for name in new) or is_common_knowledge(sentence):
+        return False
+    if _FIND["points_back"].match(after[0]) or (new and _FIND["personal"].match(after[0])):
+        return False
+    pronoun = _FIND["pronoun"].match(after[0])
+    if pronoun and pronoun[0].lower() not in words(before[-1]):
+        return False
+    if len(after) > 1 and _FIND["compares_with_before"].search(after[0]):
+        return False
+    return not any(
+        re.search(rf"\bthe {thing}\b", later) for thing in _FIND["introduced"].findall(sentence) if thing not in known
+    )
 
 
 def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
@@ -335,8 +361,7 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: S
     place, there is no positive answer. A number that something is added to is missed only if the rest compares
     something with it: `half as much as Doris`, `twice as many pages as on the first day`.
     """
-    capitals = set(re.findall(r"\b[A-Z][a-z]+", sentence)) - _WORDS["small_inside_sentence"]
-    names = {word for word in capitals if word.lower() not in FUNCTION_WORDS}
+    names = _names(sentence)
     things = set(map(_singular, content_words(sentence)))
     things -= {name.lower() for name in names} | set(NUMBER_WORDS)
     told = {_singular(word) for one in others for word in words(one)}
@@ -352,6 +377,16 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: S
         _FIND["compares_amounts"].search(one) and len(things & {_singular(word) for word in words(one)}) > 1
         for one in compared
     )
+
+
+def is_common_knowledge(sentence: str) -> bool:
+    """Whether nobody has to be asked for what a sentence says: `There are 7 days in a week.`"""
+    return _FIND["common_knowledge"].search(sentence) is not None
+
+
+def _names(sentence: str) -> set[str]:
+    capitals = set(re.findall(r"\b[A-Z][a-z]+", sentence)) - _WORDS["small_inside_sentence"]
+    return {word for word in capitals if word.lower() not in FUNCTION_WORDS}
 
 
 def _decides(value: Fraction, steps: Sequence[Calculation]) -> bool:
@@ -384,15 +419,21 @@ def _whole_expression(steps: tuple[Calculation, ...]) -> str | None:
 def _singular(word: str) -> str:
     if word.endswith(("xes", "ches", "shes", "sses")):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and len(word) > 3 else word
+    if word == "people":
+        return "person"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 
 def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] | None:
     """The embedded question and the words that an ask must be about, for a plain sentence.
 
-    >>> asked_for("She only has 2 hours in a day.", "")[0], asked_for("The cost of a ticket is $8.", "")[0]
-    ('how many hours she has in a day', 'what the cost of a ticket is')
+    Who asks has not seen the sentence: what only it mentions (`on a still pond`) is left out.
+
+    >>> asked_for("She only has 2 hours in a day.", "A day is long.")[0], asked_for("The cost of a pie is $8.", "")[0]
+    ('how many hours she has in a day', 'what the cost of a pie is')
     """
+    told = {_singular(word) for word in words(rest_of_story)}
+    sentence = sentence.replace(" in total", "")
     if moved := _FIND["leading_phrase"].fullmatch(sentence):
         # `On the first day, she ate 3 snails.` is asked for like `She ate 3 snails on the first day.`
         phrase = moved["phrase"]
@@ -401,7 +442,11 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
             rest_of_story = f"{rest_of_story} {moved['rest']}"
     if compared := _FIND["more_than"].fullmatch(sentence):
         who, more, than = compared["who"], compared["more"], compared["than"]
-        return f"how many {more} {who} {compared['has']} than {than}", _telling([who, more, than])
+        # What `than` has is the final question, or what `who` has is given.
+        asked = rf"(?i:how many)[^?]*\b{than}\b|\b{who} [a-z]+ (?:\d|(?:{'|'.join(NUMBER_WORDS)})\b)(?!.*\bthan\b)"
+        if re.search(asked, rest_of_story):
+            return f"how many {more} {who} {compared['has']} than {than}", _telling([who, more, than])
+        return f"how many {more.partition(' ')[2]} {who} {compared['has']}", _telling([who, more, than])
     match = _FIND["plain_sentence"].fullmatch(sentence)
     if match is None or _FIND["joined"].search(sentence) or _FIND["hard_to_ask"].search(sentence):
         return None
@@ -422,12 +467,16 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
         first = first.lower()  # `Movie tickets are $8.`, unless it is a name that the story does not introduce
         if first not in rest_of_story:
             return None
+    subject = [_singular(word) for word in content_words(" ".join(before[1 : max(2, len(before) - 1)]))]
+    if before[0] in _WORDS["before_subject"] and subject and _WORDS["amount_nouns"].union(told).isdisjoint(subject):
+        return None  # nobody has heard of the horse that `the horse can go 10 miles per hour` speaks of
     start = [first, *before[1:]]
     if match["money"]:
         if rest and rest[0] in _WORDS["bad_after_number"] - {"more", "of"}:
             return None
         if rest and rest[0] in ("a", "an"):
             rest[0] = "per"
+        rest = _shown(rest, told)
         states = before[-1] in _WORDS["be"] and not _WORDS["amount_nouns"].isdisjoint(before)
         return " ".join(["what" if states else "how much", *start, *rest]), _telling([*before, *rest])
     size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
@@ -441,10 +490,39 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
     if (
         rest[0] in _WORDS["bad_after_number"]
         or ("each" in before and "each" in after)
+        or set(content_words(" ".join(before))) & set(content_words(" ".join(after)))
+        or after[:2] == ["each", "to"]
         or (after and (after[0] in _WORDS["bad_after_number"] or after[0] not in _WORDS["after_things"]))
     ):
         return None
-    return " ".join(["how many", *things, *start, *after]), _telling([*things, *before, *after])
+    about = _telling([*things, *before, *after])
+    if before[0] != "There":  # `how many calories there are` needs its place
+        after, told_after = _shown(after, told), after
+        is_counted = re.search(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)})) (?:[a-z]+ )?{things[-1]}\b", rest_of_story)
+        if after != told_after and is_counted and unit_asked(f"how many {things[-1]}", "en") == "count":
+            return None  # `how many songs the band plays`, when only the encore is open
+    if before[0] == "Each" and after[:2] == ["in", "the"]:
+        after = []  # `how many steps each level has in the stairs`
+    head = next((at for at, word in enumerate(things) if word == "of"), len(things)) - 1
+    if _singular(things[head]) in told and things[0] not in ("square", "cubic"):
+        things = [one for at, one in enumerate(things) if at >= head or told.issuperset(map(_singular, words(one)))]
+    if things[-2:-1] == ["of"] and _singular(things[-1]) not in told:
+        things = things[:-2]  # `gallons of liquid`
+    return " ".join(["how many", *things, *start, *after]), about
+
+
+def _shown(phrase: list[str], told: Collection[str]) -> list[str]:
+    """The words without the prepositional phrases that speak of something new. Those that say when, or for each of
+    what, stay: without them another quantity would be asked for."""
+    starts = [at for at, word in enumerate(phrase) if word in _WORDS["droppable_after"]]
+    ends = [*starts, len(phrase)]
+    kept = phrase[: ends[0]]
+    for start, end in pairwise(ends):
+        part = phrase[start:end]
+        is_new = any(_singular(one) not in told for one in content_words(" ".join(part)))
+        if not is_new or not _WORDS["kept_phrases"].isdisjoint(_singular(one.lower()) for one in part):
+            kept = [*kept, *part]
+    return kept
 
 
 def _is_plural(word: str) -> bool:

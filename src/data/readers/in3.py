@@ -20,9 +20,10 @@ from ..pool.source import Item
 from .natural_records import NATURAL, SourceLists, meant_first, meant_reading, rows
 
 _FIND = SourceLists("in3").find
+_HERE = SourceLists("in3").words["here"]
 _UNNAMED = "(?:an?|my|this|the) (?:specific|particular|certain|given)|an?|my|this|the|specific|particular|certain|given"
 _WITH_ARTICLE: dict[str, str] = {
-    place.removeprefix("the "): place for place in NATURAL["ambignq"]["words"]["places"] if place.startswith("the ")
+    place.removeprefix("the "): place for place in NATURAL["ambignq"]["words"]["countries"] if place.startswith("the ")
 }
 
 
@@ -82,7 +83,8 @@ def _hidden(record: TaskRecord) -> Hidden | None:
             continue
         ranked = meant_first(options, meant_reading(record.task, options))
         about = content_words(f"{noun} {detail.description} {detail.inquiry}", shortest=1)
-        missing = "which place you are in" if noun == "place" else f"which {noun} you mean"
+        is_here = noun == "place" or (noun in _HERE and re.search(rf"\bmy {noun}\b", record.task.lower()))
+        missing = f"which {noun} you are in" if is_here else f"which {noun} you mean"
         return Hidden("preference", ranked[0], missing, tuple(about), tuple((one,) for one in ranked))
     return None
 

@@ -22,7 +22,7 @@ from askgate_env.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item
 from .articles import split_sentences
-from .gsm8k import asked_for, parse_number
+from .gsm8k import asked_for, is_common_knowledge, parse_number
 from .natural_records import SourceLists, contrast, rows
 
 _LISTS = SourceLists("umwp")
@@ -64,6 +64,8 @@ def _item(record: MathRecord, by_id: Mapping[int, MathRecord]) -> Item | None:
     *premise, question = split_sentences(record.question) or ("",)
     given = original.answer[0] if isinstance(original.answer, tuple) and original.answer else original.answer
     number = parse_number(str(given))
+    if _FIND["fragment"].search(record.question):
+        return None
     if number is None or not question or (hidden is None and not record.answerable):
         return None
     return Item(
@@ -96,6 +98,8 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
     if record.category == 5 and not changed:
         about = ("question", "know", "asking", "want", "find", "compute")
         return Hidden("premise", span, "what you would like to know about this", about)
+    if is_common_knowledge(span) or (_FIND["bounds"].search(changed) and not _FIND["bounds"].search(span)):
+        return None
     if record.category in (3, 4, 5):
         doubt = _doubt(changed, span, " ".join(one for one in ours if one != changed))
         return Hidden("premise", span, doubt, tuple(content_words(f"{changed} {span}"))) if doubt else None
@@ -110,12 +114,14 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
     if asked is not None and len(_NUMBER.findall(span)) == 1:
         missing, words_of_ask = asked
         # The message speaks of `a book` already.
-        known = re.sub(r"\b(?:a|an) ", "the ", missing, count=1) if span.startswith(("A ", "An ")) else missing
+        is_known = span.startswith(("A ", "An ")) and words(span)[1] in words(record.question)
+        known = re.sub(r"\b(?:a|an) ", "the ", missing, count=1) if is_known else missing
         return Hidden("quantity", span, known, words_of_ask)
     vague = _vague_amount(changed, span)
     if not vague:
         return None
-    return Hidden("quantity", span, f"how many {vague.split()[-1]} you mean by “{vague}”", tuple(content_words(vague)))
+    things = " ".join(word for word in vague.split() if word.lower() not in {*_WORDS["amounts"], "a", "an", "of"})
+    return Hidden("quantity", span, f"how many {things} you mean by “{vague}”", tuple(content_words(vague)))
 
 
 def _doubt(changed: str, span: str, rest: str) -> str:
@@ -132,13 +138,22 @@ def _doubt(changed: str, span: str, rest: str) -> str:
     before, _, after = changed.partition(strange) if strange else ("", "", "")
     following = words(after)[:1]
     if following and following[0] in words(rest) and following[0] not in FUNCTION_WORDS:
-        strange = f"{strange} {following[0]}"  # `white tickets`
-    if before.split()[-1:] in (["did"], ["does"], ["do"], ["can"]) or strange.endswith(("'s", "’s")):
-        return ""  # another person
+        strange, following = f"{strange} {following[0]}", words(after)[1:2]  # `white tickets`
     mentioned = words(f"{rest} {span}")
     if not strange or len(strange.split()) > LONGEST_STRANGE or set(content_words(strange)) <= set(mentioned):
         return ""
-    return f"what you mean by “{strange}”, which the problem does not mention"
+    if not _is_noun_phrase(strange, words(before)[-1:], following):
+        return ""
+    return f"whether “{strange}” is right, as the problem gives no figure for it"
+
+
+def _is_noun_phrase(phrase: str, before: list[str], after: list[str]) -> bool:
+    """Whether words of a question, between these two, are a whole noun phrase that names no other person."""
+    if not before or before[0] not in _WORDS["before_noun"] or phrase.endswith(("'s", "’s", "ing", "ly")):
+        return False  # `did Ann`, `mashed tomatoes`, `spend reading`
+    if before[0] in ("to", "many") and not (phrase[0].isupper() if before[0] == "to" else _is_noun(phrase)):
+        return False  # `to spend`, `how many senior`
+    return not after or after[0] in FUNCTION_WORDS
 
 
 def _vague_amount(changed: str, span: str) -> str:
