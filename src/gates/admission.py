@@ -19,12 +19,13 @@ from askgate_env.types import Record
 
 from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
+from ..config.train_config import TrainConfig
 from ..core.defaults import CODE, SEED_POOL_FACTS
 from ..core.errors import BadInput
 from ..core.files import LAUNCHERS, code_sha256, launchers_sha256, read_json, real_path, sha256_file, sidecar
 from ..core.model_files import base_sha256
 from ..core.paths import evaluation_report
-from ..core.user_class import installed_file, own_files
+from ..core.user_class import OWN_FILE, class_file, installed_file, own_files
 from ..eval.compare import compare, trial_checks
 from ..eval.trial import TrialReport
 from .final_models import FREE_WITH_A_TICKET, settings_of
@@ -40,6 +41,7 @@ from .ticket import (
     evidence,
     read_round,
     require_sign_off,
+    verify_first_round,
     verify_judge,
     verify_ledger,
     verify_report,
@@ -87,12 +89,11 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
         what = f"a Python file in {', '.join(LAUNCHERS)} or beside them has changed since the rounds"
         raise BadInput(what, where=str(TICKET), remedy=_READMIT)
     first = verify_report(ROUND1, manifest, sums)
-    same = (first.passed, first.profile, first.code) == (True, ticket.profile, ticket.code)
-    if sha256_file(ROUND1) != ticket.round1_sha256 or not same:
-        raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
+    verify_first_round(ticket, first)
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
     verify_judge(profile.paths.ledger, ticket)
     _refuse_other_model(ticket, config)
+    _refuse_unmeasured_classes(ticket, config)
     _refuse_other_classes(ticket)
     require_sign_off(ticket, profile)
     stands_on = _trained_on(ticket, config, sums)
@@ -125,6 +126,13 @@ def _refuse_other_model(ticket: Round, config: Path) -> None:
             where=f"{config}: base_model",
             remedy="put the model back as it was, or record its episodes and run both rounds again",
         )
+
+
+def _refuse_unmeasured_classes(ticket: Round, config: Path) -> None:
+    """Refuses a class of an installed package: its code may be exchanged after the rounds."""
+    for name in load_train_config(config).own_classes:
+        if (file := class_file(name)) and str(file) not in dict(evidence(ticket)):
+            raise BadInput(f"{name}: no round measured this class", where=str(config), remedy=OWN_FILE.format(file))
 
 
 def _refuse_other_classes(ticket: Round) -> None:
@@ -173,15 +181,16 @@ def trial_tag(profile: Profile) -> str:
     return f"{profile.name}_trial"
 
 
-def require_trial(config: Path, admission: Admission) -> None:
+def require_trial(config: Path, admission: Admission) -> tuple[TrainConfig, Path] | None:
     """Refuses the config at scale until the trial of the same ticket has passed its gates.
 
-    The report counts if the manifest has it as it is, and if its figures pass the thresholds of today.
+    The report counts if the manifest has it as it is, and if its figures pass the thresholds of today. Returns the
+    config and the report of the trial; whoever trains derives that again. None where no trial is required.
     """
     profile = load_profile(admission.profile)
     paths, limits = profile.paths, profile.thresholds
     if not limits.trial_required or real_path(config) != real_path(paths.config):
-        return
+        return None
     if not paths.trial:
         what, where = "the profile requires a trial and names none", f"{profile_path(profile.name)}: paths.trial"
         raise BadInput(what, where=where, remedy="name the config of the trial, then run both rounds again")
@@ -214,3 +223,4 @@ def require_trial(config: Path, admission: Admission) -> None:
         raise BadInput(
             f"the trial failed ({names}), so nothing is trained at scale", where=str(file), remedy=failed[0].remedy
         )
+    return trial, file

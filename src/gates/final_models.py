@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..checkpoint.seal import MANIFEST as SEAL
-from ..checkpoint.seal import Damaged, explain_damage, final_seals, read_seal
+from ..checkpoint.seal import Damaged, Seal, explain_damage, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import load_train_config
@@ -16,10 +17,17 @@ from ..config.train_config import TrainConfig
 from ..core import paths as run_paths
 from ..core.errors import BadInput
 from ..core.files import sha256_file, shipped
+from ..core.model_files import ADAPTER
 from .ticket import TICKET, read_round
 
 FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
 """Settings that `--set` may change in a gated run."""
+_SAVED = re.compile(
+    r"[\w.-]+\.safetensors(\.index\.json)?|config\.json|generation_config\.json|adapter_config\.json"
+    r"|(tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|vocab\.txt"
+    r"|[\w.-]+\.(model|tiktoken)|(additional_chat_templates/)?[\w.-]+\.jinja|SERVING\.md|system_prompt\.json|tools\.json"
+)
+"""Files of a policy that an engine of AskGate saves."""
 _TRAIN_AGAIN = "train again: python -m train.ppo_runner"
 
 
@@ -82,8 +90,10 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
     if reason := marks.get(STOPPED) or marks.get(HACKING):
         what = f"is of a run that was stopped after step {sealed.step}: {reason}"
         raise BadInput(what, where=str(folder), remedy=remedy)
-    if (early := ended_early(folder)) and ":" not in marks.get("config", {}).get("engine", ""):
-        raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+    if ":" not in marks.get("config", {}).get("engine", ""):
+        if early := ended_early(folder):
+            raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+        _refuse_unknown_files(folder, sealed, remedy)
     if (settings := marks.get("config", {}).get("warm_start")) and sealed.step >= settings["steps"]:
         _verify_warm_start(folder, marks, remedy)
 
@@ -92,10 +102,18 @@ def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> N
     """Refuses another policy than the one that a final model was trained from: the model names its seal."""
     warm = warm_start_of(folder)
     with explain_damage(warm, remedy):
-        verify_seal(warm)
+        _refuse_unknown_files(warm, verify_seal(warm), remedy)
     if marks.get(run_paths.WARM_START) != sha256_file(warm / SEAL):
         what = f"is not the warm start that {folder} was trained from"
         raise BadInput(what, where=str(warm), remedy=remedy)
+
+
+def _refuse_unknown_files(folder: Path, sealed: Seal, remedy: str) -> None:
+    """Refuses a file that was sealed with a model and that no engine of AskGate saves, such as a page with figures."""
+    card = {"README.md"} if ADAPTER in sealed.files else set()  # of PEFT
+    for name in (name for name in sealed.files if not _SAVED.fullmatch(name) and name not in card):
+        what = "is sealed with the model, and no run saves such a file"
+        raise BadInput(what, where=str(folder / name), remedy=remedy)
 
 
 def warm_start_of(folder: Path) -> Path:

@@ -271,6 +271,13 @@ def verify_judge(ledger: Path, report: Round) -> None:
             raise BadInput(what, where=report.round, remedy=RUN_BOTH)
 
 
+def verify_first_round(ticket: Round, first: Round | None) -> None:
+    """Checks that the report of round 1 is the one that the ticket is based on."""
+    same = first and (first.passed, first.profile, first.code) == (True, ticket.profile, ticket.code)
+    if not same or sha256_file(ROUND1) != ticket.round1_sha256:
+        raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
+
+
 def require_sign_off(report: Round, profile: Profile) -> None:
     """Checks the owner's signature of the ticket, where the ticket or the profile names the owner's key."""
     if report.owner_key or profile.owner_key:
