@@ -15,6 +15,7 @@ from ..config.loader import load_train_config
 from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths as run_paths
+from ..core.defaults import CODE
 from ..core.errors import BadInput
 from ..core.files import sha256_file, shipped
 from ..core.model_files import ADAPTER
@@ -22,6 +23,8 @@ from .ticket import TICKET, read_round
 
 FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
 """Settings that `--set` may change in a gated run."""
+MEASURED_AS = {"seed_pool": "balanced", "shadow_set": "shadow_set", "reward.weights": "weights"}
+"""Files that a run is trained and evaluated on, by their key in the config: their role in a ticket."""
 _SAVED = re.compile(
     r"[\w.-]+\.safetensors(\.index\.json)?|config\.json|generation_config\.json|adapter_config\.json"
     r"|(tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|vocab\.txt"
@@ -87,6 +90,12 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
     marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
         raise BadInput("was not trained behind the ticket in this run folder", where=str(folder), remedy=remedy)
+    ticket, sources = read_round(TICKET), marks.get("sources") or {}
+    known = {key: {ticket.files[role].sha256} for key, role in MEASURED_AS.items() if role in ticket.files}
+    known |= {"base_model": {ticket.base_model}, CODE: {ticket.code, *ticket.earlier_code}} if ticket.code else {}
+    if others := [key for key in known if sources.get(key) not in known[key]]:
+        what = f"was trained with another {others[0]} than the rounds measured"
+        raise BadInput(what, where=str(folder), remedy=remedy)
     if reason := marks.get(STOPPED) or marks.get(HACKING):
         what = f"is of a run that was stopped after step {sealed.step}: {reason}"
         raise BadInput(what, where=str(folder), remedy=remedy)

@@ -93,6 +93,19 @@ def test_verify_names_a_final_model_of_another_ticket(run: Path) -> None:
         verify(False, silent)
 
 
+@pytest.mark.parametrize("key", ["seed_pool", "shadow_set", "reward.weights", "base_model", "code of AskGate"])
+def test_a_model_that_was_trained_on_other_files_is_refused(run: Path, key: str) -> None:
+    """A model of another run under the ticket's name; its seal says what it was trained with."""
+    trained()
+    before = read_seal(MODEL)
+    for one in (MANIFEST, COMPLETE):
+        (MODEL / one).unlink()
+    seal(MODEL, before.step, before.marks | {"sources": before.marks["sources"] | {key: "0" * 64}})
+    Manifest().record([RUN / MODEL / MANIFEST])
+    with pytest.raises(BadInput, match=f"was trained with another {key} than the rounds measured"):
+        verify(False, silent)
+
+
 def test_verify_names_an_exchanged_base_model(run: Path) -> None:
     weights = Path("model/model.safetensors")
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")

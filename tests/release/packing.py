@@ -25,7 +25,8 @@ from src.checkpoint.seal import MANIFEST as SEAL
 from src.checkpoint.seal import seal
 from src.config.loader import load_train_config, source_files
 from src.config.train_config import TrainConfig
-from src.core.files import sha256_file, write_json
+from src.core.defaults import CODE
+from src.core.files import code_sha256, sha256_file, write_json
 from src.core.jsonl import write_records
 from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRICS, open_run
 from src.data.pool.meta import read_meta
@@ -89,7 +90,7 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     open_run(RUN, GATED_CHECKPOINTS)
     _small_model(MODEL)
     marks = {"gated": True, "releasable": True, "profile": PROFILE, "config": config.model_dump(mode="json")}
-    marks |= {"ticket": ticket or sha256_file(TICKET), "sources": source_files(config)}
+    marks |= {"ticket": ticket or sha256_file(TICKET), "sources": source_files(config) | {CODE: code_sha256()}}
     _small_model(WARM_START)
     seal(WARM_START, config.warm_steps, marks)
     seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
