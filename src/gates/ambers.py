@@ -45,6 +45,7 @@ from ..reward.weights import read_baseline, read_unchecked
 from ..runtime.lock import write_lock
 from ..scoring.scores import Score
 from .checks.judge import exam_checks
+from .checks.provenance import in_ledger
 from .gate import PREFLIGHT, RoundContext, measured_file, round_context
 from .manifest import Manifest, newest_evaluation
 from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
@@ -237,6 +238,8 @@ def auc_ambers(episodes: Path, scores: Path) -> list[Check]:
 
 def _facts(profile: Profile) -> list[Amber]:
     newest = next((number for number, path in ((2, TICKET), (1, ROUND1)) if _has_exam(profile, path)), None)
+    if newest:
+        _require_ledger(round_context(profile, newest))
     found = round_ambers(round_context(profile, newest)) if newest else profile_ambers(profile)
     found += stage_ambers(profile)
     evaluation = newest_evaluation()
@@ -245,10 +248,24 @@ def _facts(profile: Profile) -> list[Amber]:
     return found
 
 
+def _require_ledger(context: RoundContext) -> None:
+    """Refuses scores that ambers are derived from and that are not in the ledger, whose hashes the manifest has."""
+    paths = context.profile.paths
+    for file in (context.exam, paths.calibration_scores, paths.shadow_scores):
+        scores = [one for one in read_unique(file, Score) if one.overall is not None]
+        if len(in_ledger(context.ledger, context.scoring.votes, scores)) < len(scores):
+            what, remedy = (
+                "has a score that is not in the ledger",
+                "put the file back as the judge's scores were written",
+            )
+            raise BadInput(what, where=str(file), remedy=remedy)
+
+
 def stage_ambers(profile: Profile) -> list[Amber]:
     """The amber of reports of stages that say something else than the second round measured. They are packed, and no
     gate reads them."""
-    context, differing = round_context(profile, 2), {}
+    context = round_context(profile, 2)
+    differing: dict[Path, str] = {}
     for gate in ("pool", "difficulty", "calibration", "shadow", "ablation"):
         file, measured = getattr(profile.paths, f"{gate}_report"), measured_file(context, gate)
         if TICKET.exists() and file.exists() and measured.exists():

@@ -11,6 +11,7 @@ value, threshold and evidence, and the SHA-256 of every file that was measured.
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ from ..core.files import (
 )
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..scoring.ledger import Head, lines
-from ..scoring.providers import address, belongs
+from ..scoring.providers import PROD, address, belongs
 from ..scoring.types import CallEntry, ScoringEntry
 from .gate import GATES, INTEGRITY, MEASURED, MOMENTARY, PREFLIGHT, Finding, RoundContext
 from .manifest import Manifest, is_future
@@ -317,6 +318,9 @@ def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[s
         yield "its verdict is not that of its checks"
     if not is_plain_json(path.read_bytes()):
         yield "is not written as a round writes it"
+    mode = report.environment.get("RUN_MODE", PROD)
+    if (report.passed and mode != PROD) or not re.fullmatch(r"\d+(\.\w+)+", report.version):
+        yield f"says RUN_MODE={mode}, and AskGate {report.version}"
     profile = report.files.get("profile")
     if profile is None or profile.path != str(profile_path(load_profile(report.profile).name)):
         yield f"does not say which profile {report.profile} it used"

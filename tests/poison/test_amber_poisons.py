@@ -343,6 +343,19 @@ def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -
     make_package(CONFIG, Path("package.tgz"), None, None, silent)
 
 
+@pytest.mark.parametrize("which", ["canaries", "calibration"])
+def test_scores_that_are_not_in_the_ledger_take_no_amber_away(run: Path, which: str) -> None:
+    """The forger makes every checksum fit, so only a score's line in the ledger shows it."""
+    amber_run()
+    file = current_context().exam if which == "canaries" else profile().paths.calibration_scores
+    scores = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    changed = [one | {"overall": 0.0} if "canary" in one["id"] or which == "calibration" else one for one in scores]
+    assert changed != scores
+    file.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in changed))
+    with pytest.raises(BadInput, match="has a score that is not in the ledger"):
+        open_ambers(profile())
+
+
 @poison("amber/stage_report")
 @pytest.mark.parametrize("stage", ["pool", "difficulty", "calibration", "shadow", "ablation"])
 def test_a_report_of_a_stage_with_invented_figures(run: Path, stage: str) -> None:

@@ -89,13 +89,14 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     seed = config.seeds[0]
     open_run(RUN, GATED_CHECKPOINTS)
     _small_model(MODEL)
+    sources = source_files(config) | {CODE: code_sha256()}
     marks = {"gated": True, "releasable": True, "profile": PROFILE, "config": config.model_dump(mode="json")}
-    marks |= {"ticket": ticket or sha256_file(TICKET), "sources": source_files(config) | {CODE: code_sha256()}}
+    marks |= {"ticket": ticket or sha256_file(TICKET), "sources": sources}
     _small_model(WARM_START)
     seal(WARM_START, config.warm_steps, marks)
     seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
     limits = config.rollout_limits(read_meta(config.seed_pool).tools)
-    evaluated = evaluation_key(config, limits, seed, marks["sources"], "torch.float32")
+    evaluated = evaluation_key(config, limits, seed, sources, "torch.float32")
     write_json(RUN / EVAL_EPISODES / EVALUATION_KEY, evaluated)
     (RUN / METRICS).write_text(f'{{"seed":{seed},"step":1,"reward":0.5}}\n')
     (RUN / EVAL_METRICS).unlink(missing_ok=True)
