@@ -11,7 +11,6 @@ value, threshold and evidence, and the SHA-256 of every file that was measured.
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -319,8 +318,8 @@ def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[s
     if not is_plain_json(path.read_bytes()):
         yield "is not written as a round writes it"
     mode = report.environment.get("RUN_MODE", PROD)
-    if (report.passed and mode != PROD) or not re.fullmatch(r"\d+(\.\w+)+", report.version):
-        yield f"says RUN_MODE={mode}, and AskGate {report.version}"
+    if report.passed and mode != PROD:
+        yield f"says that it passed with RUN_MODE={mode}"
     profile = report.files.get("profile")
     if profile is None or profile.path != str(profile_path(load_profile(report.profile).name)):
         yield f"does not say which profile {report.profile} it used"

@@ -97,6 +97,8 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         facts = _read_facts()
         _refuse_outside(facts)
         _check_signatures(facts, own, tell)
+        if not is_plain_json(FACTS.read_bytes()):
+            raise BadInput("is not written as AskGate writes it", where=FACTS.as_posix(), remedy=AGAIN)
         rounds = verify(False, tell)
         config = _check_models(facts)
         report = verify_results(False, tell)
@@ -254,8 +256,6 @@ def _sum_line(line: str) -> tuple[str, str]:
 
 def _read_facts() -> PackageFacts:
     try:
-        if not is_plain_json(FACTS.read_bytes()):
-            raise BadInput("is not written as AskGate writes it", where=FACTS.as_posix(), remedy=AGAIN)
         return msgspec.json.decode(FACTS.read_bytes(), type=PackageFacts)
     except (OSError, msgspec.DecodeError) as error:
         raise BadInput(f"is not a description of a package ({error})", where=FACTS.as_posix(), remedy=AGAIN) from None
