@@ -189,10 +189,12 @@ def result_rows(episode: Episode, lang: Lang) -> list[Row]:
 
 
 def sample_rows(sample: Sample, lang: Lang) -> list[Row]:
-    """What the policy is not told: the gold answer, and what is missing."""
-    facts = [("gold", sample.answer), *([("missing", sample.hidden.missing)] if sample.hidden else [])]
-    text = " · ".join(f"{pick(CHAT[key], lang)}: {printable(fact)}" for key, fact in facts)
-    return [("", Text(text, "dim"))]
+    """What the policy is not told: the gold answer if one is checked, and what is missing."""
+    facts = [("gold", sample.answer)] if sample.task != "detect" else []
+    facts += [("missing", sample.hidden.missing)] if sample.hidden else []
+    parts = [f"{pick(CHAT[key], lang)}: {printable(fact)}" for key, fact in facts]
+    parts = parts if sample.task != "detect" else [pick(CHAT["unchecked"], lang), *parts]
+    return [("", Text(" · ".join(parts), "dim"))]
 
 
 def reward_text(reward: Mapping[str, float]) -> str:

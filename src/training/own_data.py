@@ -36,7 +36,7 @@ from ..runtime.progress import Reporter
 
 OWN = Path("data/own")
 MOST_HELD_OUT = 245
-READER = 3
+READER = 4
 """Version of the readers: a pool that an older one made of the same file is not used again."""
 
 

@@ -550,6 +550,7 @@ def test_contrast_keeps_the_noun_of_a_number() -> None:
             r"rows.csv: invalid UTF-8 at byte 16.*iconv -f GBK .* > new.csv",
         ),
         (b"", "rows.csv:1: its first line is empty. What to do: name the columns"),
+        (b"question,reply,note\nWhen?,at 9,x\n", "rows.csv:1: there is no column answer, and reply, note would not be"),
         (b'question,answer\nWhen?,at 9\n"Where,there\n' + b"Who?,me\n" * 20_000, "rows.csv:3: is no row of a CSV file"),
     ],
 )

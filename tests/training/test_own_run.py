@@ -13,8 +13,10 @@ import pytest
 import torch
 import yaml
 
+from askgate_env.types import Sample
 from src.config.loader import load_train_config
 from src.core.errors import BadInput
+from src.core.jsonl import read_records
 from src.core.paths import all_runs
 from src.runtime.progress import TO_LOG
 from src.training.forecast import Shape
@@ -137,6 +139,27 @@ def test_questions_with_answers_need_no_other_format(
     assert made.samples > 5
     assert made.held_out
     assert not made.skipped
+
+
+@pytest.mark.parametrize(
+    ("lang", "stand_in"), [("en", "I have all I need to start."), ("zh", "所需的信息齐了，可以开始。")]
+)
+def test_rows_with_long_answers_train_when_to_ask(lang: str, stand_in: str, place: Path, askgate: Askgate) -> None:
+    rows = [json.loads(line) for line in own_messages(Path("all.jsonl"), lang).read_text().splitlines()]
+    for row in rows:
+        row["messages"][-1]["content"] *= 20
+    Path("my.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = askgate("train", "--model", "model", "--data", "my.jsonl", "--plan")
+    assert done.code == 0, done.err
+    assert "task detect: most rows have no answer of at most 12 words" in done.err
+    made = prepare_own_data(Path("my.jsonl"), TO_LOG)
+    assert made.shares == {"detect": 1.0}
+    samples = list(read_records(made.seed_pool, Sample))
+    assert {(sample.lang, sample.answer) for sample in samples} == {(lang, stand_in)}
+    assert not [turn.thought for sample in samples for turn in sample.dialogue if stand_in in turn.thought]
+    shown = askgate("samples", str(made.seed_pool), "--n", "1", "--need-ask").out
+    assert "no answer is checked" in shown
+    assert "gold answer" not in shown
 
 
 def test_data_needs_a_model_and_no_config(place: Path, askgate: Askgate) -> None:

@@ -176,7 +176,8 @@ def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
             answered.add(where)
     task = _task([item.answer for _, item in items.values()])
     if task == "detect":
-        return [replace(item, answer=NATURAL["detect_answer"]) for _, item in items.values()], skipped, len(lines)
+        stand_ins = NATURAL["detect_answer"]
+        return [replace(item, answer=stand_ins[item.lang]) for _, item in items.values()], skipped, len(lines)
     too_long = (
         f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
     )
@@ -384,6 +385,13 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
     if "question" not in reader.fieldnames:
         raise BadInput(f"the header has {', '.join(reader.fieldnames)}", where=f"{path}:1", remedy=COLUMNS)
     refuse_misspelt(reader.fieldnames, KNOWN_COLUMNS, f"{path}:1")
+    unknown = [name for name in reader.fieldnames if name and name not in KNOWN_COLUMNS]
+    if unknown and "answer" not in reader.fieldnames:
+        raise BadInput(
+            f"there is no column answer, and {', '.join(unknown)} would not be read",
+            where=f"{path}:1",
+            remedy="rename the column of the answers to answer; if there are none, remove the other columns",
+        )
     start = reader.line_num + 1
     for record in _records(reader, path):
         cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}
