@@ -22,6 +22,10 @@ ROWS_LISTED = 10
 """Number of refused rows that an error names."""
 
 
+class OtherEncoding(BadInput):
+    """A file is not in UTF-8."""
+
+
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Line numbers (from 1) and lines, without blank ones and the mark of UTF-8. The SHA-256 of a file read to its end
     is noted."""
@@ -108,6 +112,8 @@ def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]
     for where, line in lines:
         try:
             found.append(read(where, line))
+        except OtherEncoding:
+            raise  # every row has it: once is enough
         except BadInput as error:
             refused.append(error)
     if len(refused) == 1:
@@ -144,13 +150,17 @@ def refuse_other_encoding(content: bytes, where: str) -> None:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        remedy = "save the file as UTF-8 or build it again"
+        remedy, known = "save the file as UTF-8 or build it again", ""
         with suppress(UnicodeDecodeError):
             content.decode("gbk")
+            known = "GBK"
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            known = "UTF-16"
+        if known:
             file = Path(where if Path(where).is_file() else where.rpartition(":")[0])
             new = f"new{file.suffix}"
-            remedy = f"convert it: iconv -f GBK -t UTF-8 {file} > {new}; then use {new}"
-        raise BadInput(f"invalid UTF-8 at byte {error.start}", where=where, remedy=remedy) from None
+            remedy = f"convert it: iconv -f {known} -t UTF-8 {file} > {new}; then use {new}"
+        raise OtherEncoding(f"invalid UTF-8 at byte {error.start}", where=where, remedy=remedy) from None
 
 
 def write_records(handle: IO[bytes], records: Iterable[object]) -> int:

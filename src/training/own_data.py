@@ -118,19 +118,23 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
 
 
 def _source(file: Path) -> str:
-    """`messages` or `dir` (word problems), by the first row."""
+    """`messages` or `dir` (word problems: most answers have `####`), by the rows that have an answer."""
     if not file.is_file():
         raise BadInput("no such file", where=str(file), remedy="name a .jsonl file with your rows")
     decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
-    for number, line in row_lines(file):
-        row = decode(decoder, line, f"{file}:{number}")
-        keys = set(row) if isinstance(row, dict) else set()
-        if keys & {"messages", "conversations", "instruction"} or file.suffix.lower() in CSV:
-            return "messages"
-        if keys >= {"question", "answer"}:
-            return "dir" if "####" in str(row["answer"]) else "messages"
-        known = ", ".join(sorted(keys)) or "no keys"
-        if isinstance(row, dict):
-            refuse_misspelt(row, messages.FIELDS, f"{file}:{number}")
-        raise BadInput(f"the row has {known}", where=f"{file}:{number}", remedy=messages.ROW_FORMAT)
-    raise BadInput("has no rows", where=str(file), remedy=messages.ROW_FORMAT)
+    rows = [(f"{file}:{at}", decode(decoder, line, f"{file}:{at}")) for at, line in row_lines(file)]
+    if not rows:
+        raise BadInput("has no rows", where=str(file), remedy=messages.ROW_FORMAT)
+    known = [row for _, row in rows if isinstance(row, dict)]
+    if file.suffix.lower() in CSV or any(row.keys() & {"messages", "conversations", "instruction"} for row in known):
+        return "messages"
+    answers = [str(row["answer"]) for row in known if row.keys() >= {"question", "answer"}]
+    if answers:
+        return "dir" if sum("####" in answer for answer in answers) >= len(answers) / 2 else "messages"
+    where, row = rows[0]
+    if isinstance(row, dict):
+        refuse_misspelt(row, messages.FIELDS, where)
+    has = ", ".join(sorted(row)) if isinstance(row, dict) and row else "no keys"
+    if isinstance(row, dict) and "question" in row:
+        has += ", and `answer` is missing"
+    raise BadInput(f"the row has {has}", where=where, remedy=messages.ROW_FORMAT)

@@ -18,6 +18,7 @@ from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.paths import all_runs
+from src.data.readers.natural import NaturalSource
 from src.runtime.progress import TO_LOG
 from src.training.forecast import Shape
 from src.training.own_data import OwnData, prepare_own_data
@@ -95,6 +96,7 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
     [
         ('{"prompt": "Hi", "response": "Hello"}', "my.jsonl:1: the row has prompt, response"),
         ("not json", "my.jsonl:1: not valid JSON"),
+        ('{"question": "Hi?", "reply": "Hello"}', "my.jsonl:1: the row has question, reply, and `answer` is missing"),
         ("", "my.jsonl: has no rows"),
         (
             '{"question": "A? B?", "answer": "#### 1"}\n{"question": "A?", "answer": "1"}',
@@ -111,6 +113,34 @@ def test_a_file_in_another_format_is_named_with_its_row(
         prepare_own_data(Path("my.jsonl"), TO_LOG)
     assert said in str(refused.value)
     assert not list(Path("data").glob("own/*")), "nothing of a refused file is kept"
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "utf-16"])
+def test_another_encoding_is_said_once_for_a_file(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f'{{"question": "第{at}路几点发车？", "answer": "九点"}}\n' for at in range(30))
+    Path("my.jsonl").write_bytes(rows.encode(encoding))
+    convert = f"iconv -f {encoding.upper()} -t UTF-8 my.jsonl > new.jsonl"
+    with pytest.raises(BadInput) as refused:
+        prepare_own_data(Path("my.jsonl"), TO_LOG)
+    with pytest.raises(BadInput) as refused_folder:
+        NaturalSource("messages", tmp_path)
+    assert [str(one.value).count("iconv") for one in (refused, refused_folder)] == [1, 1]
+    assert convert in str(refused.value)
+
+
+def test_a_first_row_without_an_answer_is_skipped_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = own_messages(Path("my.jsonl"), "en")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    pairs = [{"question": row["messages"][0]["content"], "answer": row["messages"][-1]["content"]} for row in rows]
+    file.write_text("".join(json.dumps(row) + "\n" for row in ({"question": "Who runs the inn?"}, *pairs)))
+    made = prepare_own_data(file, TO_LOG)
+    assert "my.jsonl:1: skipped: the row has no answer, and most rows" in made.skipped[0]
 
 
 def test_rows_that_all_resemble_held_out_ones_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

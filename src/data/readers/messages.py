@@ -163,7 +163,7 @@ def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
     lines = [(f"{path}:{at}", line) for path in files for at, line in row_lines(path)]
     items: dict[str, tuple[str, Item]] = {}
     skipped: list[str] = []
-    answered: set[str] = set()
+    lacking: dict[str, str] = {}
     for (where, _), (row, raw) in zip(lines, read_all(_row, lines), strict=True):
         made = _item(row, raw)
         if isinstance(made, str):
@@ -172,8 +172,9 @@ def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
             skipped.append(f"{where}: skipped: its question or id is that of {items[made.source_id][0]}.")
         else:
             items[made.source_id] = where, made
-        if any(role in ASSISTANTS and text for role, text in row.turns):
-            answered.add(where)
+        if not any(role in ASSISTANTS and text for role, text in row.turns):
+            is_dialogue = row.messages or row.conversations
+            lacking[where] = "there is no message of the assistant" if is_dialogue else "the row has no answer"
     task = _task([item.answer for _, item in items.values()])
     if task == "detect":
         stand_ins = NATURAL["detect_answer"]
@@ -182,8 +183,7 @@ def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
         f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
     )
     skipped += [
-        f"{where}: skipped: {too_long if where in answered else 'there is no message of the assistant'}, and most rows "
-        "have a short answer: give `answer`."
+        f"{where}: skipped: {lacking.get(where, too_long)}, and most rows have a short answer: give `answer`."
         for where, item in items.values()
         if not item.answer
     ]
