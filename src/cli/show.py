@@ -23,7 +23,7 @@ from askgate_env.types import LEVELS, Level, Sample, Task
 from ..core.check import Check, Report
 from ..core.errors import BadInput
 from ..core.files import package_yaml, sha256_file
-from ..core.jsonl import read_records
+from ..core.jsonl import grouped, read_records
 from ..runtime.language import in_language as both
 from ..runtime.language import terminal_language
 from ..runtime.progress import Reporter
@@ -76,6 +76,8 @@ def in_chinese(text: str) -> str:
         return "\n".join(map(in_chinese, text.split("\n")))
     if row := re.fullmatch(r"(.+?:\d+: (?:hidden: )?)((?:'.*' )?)(skipped: )?(.+?)\.?", text):
         return f"{row[1]}{row[2]}{'跳过：' if row[3] else ''}{in_chinese(row[4])}"
+    if rows := re.fullmatch(r"(.+?): (\d+) rows skipped: (.+) \(lines (.+)\)", text):
+        return f"{rows[1]}: 跳过 {rows[2]} 行：{in_chinese(rows[3])}（第 {rows[4].replace(', ', '、')} 行）"
     for pattern, chinese in _chinese_texts():
         if found := pattern.fullmatch(text):
             return found.expand(chinese)
@@ -209,8 +211,7 @@ def made(
             (both("task", "任务"), *LEVELS),
             ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()),
         )
-    for row in skipped_rows[:ROWS_SHOWN]:
-        say(in_chinese(row))
+    say_rows(skipped_rows)
     for task, count in unused.items() if row_counts is None else ():
         english = f"skipped {count} records of {task}: repeated, or without a way to the answer"
         say(english, f"{task}：跳过 {count} 条（原因：重复，或推不出答案）")
@@ -225,6 +226,12 @@ def made(
     for path, digest in hashes.items():
         wrote(path)
         say(f"  sha256 {digest}")
+
+
+def say_rows(rows: Iterable[str], stderr: bool = False) -> None:
+    """Prints what is said about rows of the user's own files; many that break the same rule are one line."""
+    for row in grouped(rows)[:ROWS_SHOWN]:
+        say(in_chinese(row), stderr=stderr)
 
 
 def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out: int | None = None) -> str:
@@ -249,9 +256,12 @@ def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out:
     if alike:
         english += f", {alike} too much like a held-out row"
         chinese += f"，{alike} 条与留出样本过于相似而不用"
-    if rest:
+    if rest and held_out is None:
         english += f", {rest} not needed for this --n and --clarify-rate"
         chinese += f"，{rest} 条超出所要求的样本数或提问比例而未用"
+    elif rest:
+        english += f", {rest} left out: more that need a question take more complete rows"
+        chinese += f"，{rest} 条未用：信息完整的行太少，不能再加需要提问的行"
     return both(english, chinese)
 
 

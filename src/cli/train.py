@@ -192,8 +192,8 @@ def _plan_own_run(
     if config != LOCAL_CONFIG:
         raise BadInput("--data writes a config of its own", where="--config", remedy="leave out --config or --data")
     found = prepare_own_data(data, show.Terminal())
-    for row in found.skipped[: show.ROWS_SHOWN]:
-        show.say(show.in_chinese(row))
+    show.say_rows(found.skipped)
+    show.say_rows(found.remarks, stderr=True)
     plan = make_plan(model, found)
     path = config_file(plan, found)
     earlier = path.read_bytes() if path.exists() and (planned or resume) else None
@@ -205,6 +205,9 @@ def _plan_own_run(
     used = show.rows_used(found.row_counts, "train", found.samples, found.need_ask, found.held_out)
     show.say(f"{both('data:   ', '数据：')} {used}")
     show.say(f"{both('config: ', '配置：')} {path}")
+    show.say(
+        "steps:   change a setting with --set, such as --set steps=20", "步数： 用 --set 改设置，如 --set steps=20"
+    )
     options.say_tasks("messages", found.shares)
     if not resume and not planned:
         show.say("trying one step ...", "先试一步 ...")

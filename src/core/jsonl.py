@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -20,6 +21,9 @@ MAX_LINE_BYTES = 4 * 2**20
 """A real HotpotQA sample is 20 KB. A line above 4 MB means a broken file that would fill the memory."""
 ROWS_LISTED = 10
 """Number of refused rows that an error names."""
+LINES_NAMED = 3
+"""Number of rows that break the same rule and are named."""
+_SKIPPED = re.compile(r"(.+?):(\d+): (?:'.*' )?skipped: (.+?)\.?", re.DOTALL)
 
 
 class OtherEncoding(BadInput):
@@ -122,6 +126,24 @@ def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]
         named = listed([f"{error.where}: {error.what}" for error in refused])
         raise BadInput(f"{len(refused)} rows cannot be read:{named}", remedy=refused[0].remedy)
     return found
+
+
+def grouped(rows: Iterable[str]) -> list[str]:
+    """Skipped rows; if many of a file break the same rule, these are one line.
+
+    >>> grouped([*(f"a.jsonl:{at}: skipped: no answer." for at in (1, 3, 4, 7)), "a.jsonl:5: skipped: no text."])
+    ['a.jsonl: 4 rows skipped: no answer (lines 1, 3, 4, ...)', 'a.jsonl:5: skipped: no text.']
+    """
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for row in rows:
+        found = _SKIPPED.fullmatch(row)
+        groups.setdefault((found[1], found[3]) if found else (row,), []).append((found[2] if found else "", row))
+    lines = []
+    for (path, *rule), same in groups.items():
+        first = ", ".join(number for number, _ in same[:LINES_NAMED])
+        many = f"{path}: {len(same)} rows skipped: {''.join(rule)} (lines {first}, ...)"
+        lines += [many] if len(same) > LINES_NAMED else [row for _, row in same]
+    return lines
 
 
 def listed(rows: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from askgate_env.types import Sample, Task
 from ..core import defaults
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sidecar
-from ..core.jsonl import ROWS_LISTED, decode, read_lines, read_records
+from ..core.jsonl import ROWS_LISTED, decode, grouped, read_lines, read_records
 from ..data.pool.build import build_pool, largest_plan
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import materialize_shadow
@@ -31,7 +31,7 @@ from ..data.readers import messages
 from ..data.readers.messages import CSV, refuse_misspelt, row_lines
 from ..data.readers.natural import NaturalSource
 from ..data.readers.official import OfficialSource
-from ..data.readers.official_files import skipped_rows
+from ..data.readers.official_files import remarks, skipped_rows, why_no_asks
 from ..runtime.progress import Reporter
 
 OWN = Path("data/own")
@@ -55,6 +55,8 @@ class OwnData:
     skipped: list[str]
     """Rows that were not used, each with its rule."""
     row_counts: RowCounts = field(default_factory=RowCounts)
+    remarks: list[str] = field(default_factory=list)
+    """What the rows that are used lack."""
 
     @property
     def characters(self) -> int:
@@ -75,7 +77,7 @@ def prepare_own_data(file: Path, reporter: Reporter) -> OwnData:
     except BadInput as error:
         if isinstance(error, TooFewRecords):
             error.where = str(file)
-            for row in skipped_rows(source, folder)[:ROWS_LISTED]:
+            for row in grouped(skipped_rows(source, folder))[:ROWS_LISTED]:
                 reporter.message(row.replace(str(copy), str(file)))
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)
@@ -100,13 +102,15 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
             build_pool(largest_plan(replace(plan, n=rows)), pool)
     samples = list(read_records(pool, Sample))
     counts = Counter(sample.task for sample in samples)
+    need_ask = sum(sample.hidden is not None for sample in samples)
+    said = remarks(source, folder) + (why_no_asks(source, folder) if not need_ask else [])
     return OwnData(
         folder=folder,
         seed_pool=pool,
         shadow_set=shadow,
         samples=len(samples),
         held_out=sum(1 for _ in read_lines(shadow)),
-        need_ask=sum(sample.hidden is not None for sample in samples),
+        need_ask=need_ask,
         shares={task: count / len(samples) for task, count in counts.items()},
         skipped=[one.replace(str(copy), str(file)) for one in skipped_rows(source, folder)],
         row_counts=(
@@ -114,6 +118,7 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
             if source == "messages"
             else OfficialSource(folder).row_counts("gsm8k")
         ),
+        remarks=[one.replace(str(copy), str(file)) for one in said],
     )
 
 
