@@ -71,7 +71,7 @@ class DialoguePrinter:
     def result(self, sample: Sample, episode: Episode, reward: Mapping[str, float]) -> None:
         """Gold answer, right or wrong, what was missing, and the reward."""
         rows = result_rows(episode, self.lang) + sample_rows(sample, self.lang)
-        rows.append(("", Text(f"{self.text('reward')} {reward_text(reward)}", "dim")))
+        rows.append(("", Text(f"{self.text('reward')} {reward_text(reward, self.lang)}", "dim")))
         self.rows(rows)
         self.console.print()
 
@@ -197,12 +197,13 @@ def sample_rows(sample: Sample, lang: Lang) -> list[Row]:
     return [("", Text(" · ".join(parts), "dim"))]
 
 
-def reward_text(reward: Mapping[str, float]) -> str:
+def reward_text(reward: Mapping[str, float], lang: Lang = "en") -> str:
     """
     >>> reward_text({"outcome": 1.0, "overclar": -0.07})
     '+0.93 = outcome +1.00, overclar -0.07'
     """
-    terms = ", ".join(f"{name} {value + 0.0:+.2f}" for name, value in reward.items())
+    names = {name: name if lang == "en" else LABELS["reward_terms"].get(name, (name, name))[1] for name in reward}
+    terms = pick((", ", "；"), lang).join(f"{names[name]} {value + 0.0:+.2f}" for name, value in reward.items())
     return f"{sum(reward.values()) + 0.0:+.2f} = {terms}"
 
 

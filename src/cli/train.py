@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LOCAL_CONFIG = Path("configs/train_local.yaml")
 MORE_FIGURES = {
-    "success_hard_hotpotqa_strategyqa": both("success, hard reading", "成功率（困难阅读题）"),
+    "success_hard_hotpotqa_strategyqa": both("success, hard questions over articles", "成功率（查资料的困难题）"),
     "question_precision": both("question precision", "提问精确率"),
     "question_recall": both("question recall", "提问召回率"),
     "question_f1": both("question F1", "提问 F1"),
@@ -454,14 +454,14 @@ def _print_round(report: Round) -> None:
     gates = {one.gate: both(one.gate, LABELS["gates"][one.gate][1]) for one in report.findings}
     columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
     rows = (
-        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
+        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else both("FAILED", "未通过")]
         for one in report.findings
     )
     show.print_table(columns, rows, text=columns)
     for one in report.failed:
         show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
     show.print_ambers(report.ambers)
-    verdict = "PASSED" if report.passed else "FAILED"
+    verdict = both("PASSED", "通过") if report.passed else both("FAILED", "未通过")
     failed = "" if report.passed else f", {len(report.failed)} failed"
     checks = both(
         f"{len(report.findings)} checks{failed}", f"{len(report.findings)} 项检查，{len(report.failed)} 项未过"
