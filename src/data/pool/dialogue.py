@@ -105,9 +105,8 @@ def _dialogue(
             turns.append(Turn("assistant", "call", step.input, thought, step.tool))
             turns.append(Turn("tool", "result", result, tool=step.tool))
             after_reply = ""
-    if item.task == "detect":
-        thought = ""  # what follows is no answer that could be concluded
-    else:
+    thought = ""
+    if item.answer_why != "nothing":
         why = item.answer_why
         thought = voice.thought(why, rng) if why else _or_silent("answer", voice, rng, item.answer)
     turns.append(Turn("assistant", "answer", item.answer, join_sentences([after_reply, thought])))

@@ -60,6 +60,7 @@ def _item(record: TaskRecord) -> Item | None:
         original=f"{task} {hidden.span}" if hidden else task,
         support=(task,),
         answer=NATURAL["detect_answer"]["en"],
+        answer_why="nothing",
         hidden=hidden,
         ambiguity=("missing-preference",) if hidden else (),
     )

@@ -193,7 +193,9 @@ def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
     task = _task([item.answer for _, item in items.values()])
     if task == "detect":
         stand_ins = NATURAL["detect_answer"]
-        used = {where: replace(item, answer=stand_ins[item.lang]) for where, item in items.values()}
+        used = {
+            where: replace(item, answer=stand_ins[item.lang], answer_why="nothing") for where, item in items.values()
+        }
         return used, skipped, len(lines)
     too_long = (
         f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
