@@ -128,6 +128,12 @@ def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]
     return found
 
 
+def listed(rows: Sequence[str]) -> str:
+    """The first rows, one a line, and the number of those left out."""
+    left_out = len(rows) - ROWS_LISTED
+    return "".join(f"\n{row}" for row in (*rows[:ROWS_LISTED], *([f"and {left_out} more"] if left_out > 0 else ())))
+
+
 def grouped(rows: Iterable[str]) -> list[str]:
     """Skipped rows; if many of a file break the same rule, these are one line.
 
@@ -144,12 +150,6 @@ def grouped(rows: Iterable[str]) -> list[str]:
         many = f"{path}: {len(same)} rows skipped: {''.join(rule)} (lines {first}, ...)"
         lines += [many] if len(same) > LINES_NAMED else [row for _, row in same]
     return lines
-
-
-def listed(rows: Sequence[str]) -> str:
-    """The first rows, one a line, and the number of those left out."""
-    left_out = len(rows) - ROWS_LISTED
-    return "".join(f"\n{row}" for row in (*rows[:ROWS_LISTED], *([f"and {left_out} more"] if left_out > 0 else ())))
 
 
 def decode_file(path: Path, kind: type[T], remedy: str) -> T:
