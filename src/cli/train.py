@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LOCAL_CONFIG = Path("configs/train_local.yaml")
 MORE_FIGURES = {
-    "success_hard_hotpotqa_strategyqa": both("success, hard reading", "成功率（困难阅读题）"),
+    "success_hard_hotpotqa_strategyqa": both("success, hard questions over articles", "成功率（查资料的困难题）"),
     "question_precision": both("question precision", "提问精确率"),
     "question_recall": both("question recall", "提问召回率"),
     "question_f1": both("question F1", "提问 F1"),
@@ -194,8 +194,8 @@ def _plan_own_run(
     if config != LOCAL_CONFIG:
         raise BadInput("--data writes a config of its own", where="--config", remedy="leave out --config or --data")
     found = prepare_own_data(data, show.Terminal())
-    for row in found.skipped[: show.ROWS_SHOWN]:
-        show.say(show.in_chinese(row))
+    show.say_rows(found.skipped)
+    show.say_rows(found.remarks, stderr=True)
     plan = make_plan(model, found)
     path = config_file(plan, found)
     earlier = path.read_bytes() if path.exists() and (planned or resume) else None
@@ -207,6 +207,9 @@ def _plan_own_run(
     used = show.rows_used(found.row_counts, "train", found.samples, found.need_ask, found.held_out)
     show.say(f"{both('data:   ', '数据：')} {used}")
     show.say(f"{both('config: ', '配置：')} {path}")
+    show.say(
+        "steps:   change a setting with --set, such as --set steps=20", "步数： 用 --set 改设置，如 --set steps=20"
+    )
     options.say_tasks("messages", found.shares)
     if not resume and not planned:
         show.say("trying one step ...", "先试一步 ...")
@@ -457,14 +460,14 @@ def _print_round(report: Round) -> None:
     gates = {one.gate: both(one.gate, LABELS["gates"][one.gate][1]) for one in report.findings}
     columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
     rows = (
-        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
+        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else both("FAILED", "未通过")]
         for one in report.findings
     )
     show.print_table(columns, rows, text=columns)
     for one in report.failed:
         show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
     show.print_ambers(report.ambers)
-    verdict = "PASSED" if report.passed else "FAILED"
+    verdict = both("PASSED", "通过") if report.passed else both("FAILED", "未通过")
     failed = "" if report.passed else f", {len(report.failed)} failed"
     checks = both(
         f"{len(report.findings)} checks{failed}", f"{len(report.findings)} 项检查，{len(report.failed)} 项未过"
