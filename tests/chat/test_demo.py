@@ -60,22 +60,21 @@ def made(forgetful: Path) -> Demo:
 def test_counts_are_those_of_the_episodes(made: Demo) -> None:
     for side in made.sides.values():
         counts, lacking = side.counts(), [one for one in side.episodes if one.needs_clarification]
-        right = sum(one.need_ask_success if one.needs_clarification else one.success for one in side.episodes)
-        assert counts["achieved"] == (right, FEWER)
+        assert counts["right"] == (sum(one.success for one in side.episodes), FEWER)
         assert counts["need_ask_success"] == (sum(one.need_ask_success for one in lacking), len(lacking))
         complete = [one for one in side.episodes if not one.needs_clarification]
         assert counts["overclar_rate"] == (sum(one.asks > 0 for one in complete), len(complete))
     base, trained = made.sides.values()
     assert base.counts() != trained.counts(), "measured, not written down"
-    assert base.counts()["achieved"][0] > trained.counts()["achieved"][0]
+    assert base.counts()["right"][0] > trained.counts()["right"][0]
 
 
-def test_a_lucky_guess_is_no_success(made: Demo) -> None:
+def test_a_lucky_guess_is_a_success_and_says_so(made: Demo) -> None:
     base = made.sides["base"]
     lucky = [replace(one, success=True, received_info=False) for one in base.episodes if one.needs_clarification]
-    assert Side(base.model, lucky).counts()["achieved"] == (0, len(lucky))
+    assert Side(base.model, lucky).counts()["right"] == (len(lucky), len(lucky))
     ((_, shown),) = result_rows(lucky[0], "en")
-    assert shown.plain.startswith("✗ lucky guess")
+    assert shown.plain.startswith("✓ right · lucky guess · ")
 
 
 def test_only_the_chosen_sample_depends_on_the_policies(made: Demo) -> None:
