@@ -17,9 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from askgate_env.dimensions import NOTHING
-from askgate_env.reward import achieved
 from askgate_env.types import Episode, Lang, Sample, Turn
 
+from ..eval.metrics import is_lucky, is_right
 from ..pages.render import LABELS, asking
 from . import show
 
@@ -179,10 +179,10 @@ def result_rows(episode: Episode, lang: Lang) -> list[Row]:
     """How an episode ended: right or wrong, asked or not."""
     kind = asking(episode.needs_clarification, episode.asks, episode.received_info)
     asked = Text(pick(LABELS["asking"][kind], lang), {"informed": GOOD, "quiet": ""}.get(kind, BAD))
-    right = achieved(episode)
-    verdict = "right" if right else "lucky" if episode.success else "wrong"
-    mark = (f"{'✓' if right else '✗'} {pick(CHAT[verdict], lang)}", GOOD if right else BAD)
-    found = [Text(*mark), asked]
+    mark = ("✓", "right", GOOD) if is_right(episode) else ("✗", "wrong", BAD)
+    found = [Text(f"{mark[0]} {pick(CHAT[mark[1]], lang)}", mark[2])]
+    found += [Text(pick(CHAT["lucky"], lang), BAD)] if is_lucky(episode) else []
+    found.append(asked)
     if episode.end != "answer":
         found.append(Text(pick(LABELS["endings"][episode.end], lang), BAD))
     return [("", Text(" · ").join(found))]

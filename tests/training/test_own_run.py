@@ -85,10 +85,24 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
     assert askgate(*own, "--resume", "--set", "no_such_key=1").code == 2
     assert yaml.safe_load(config.read_text()) == written, "a plan and a refusal leave the config of the run"
     monkeypatch.setattr("src.training.run_plan.subprocess.run", run_here)  # the step above had a process of its own
-    broken = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "rollout_len=100000")
+    broken = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "strategy_options.lam=2.0")
     assert broken.code == 2
     assert "one step failed: " in broken.err
     assert broken.err.count("What to do: ") == 1
+    assert yaml.safe_load(config.read_text()) == written, "a refused step leaves the config of the run"
+
+
+def test_a_wrong_setting_is_refused_before_a_step_is_tried(place: Path, askgate: Askgate) -> None:
+    own_messages(Path("my.jsonl"), "en")
+    for flags in ((), ("--plan",)):
+        done = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "steps=abc", *flags)
+        assert done.code == 2
+        assert "steps" in done.err
+        assert "one step" not in done.out + done.err
+    assert not list(Path("data/own").glob("*/*.yaml")), "a refused run leaves no config"
+    Path("model/model.safetensors").unlink()
+    done = askgate("train", "--model", "model", "--data", "my.jsonl", "--plan")
+    assert "model: has no weights: *.safetensors is missing" in done.err
 
 
 @pytest.mark.parametrize(
