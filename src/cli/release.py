@@ -347,18 +347,25 @@ def review(
     as_json: options.Json = False,
 ) -> None:
     """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
-    from ..config.profile import load_profile
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
+    from ..loop.profile_loop import open_loop
     from ..pages.review import write_review
 
-    found, made = write_review(days, measure(load_profile(options.chosen_profile(profile)), newest_evaluation()))
+    loop = open_loop(options.chosen_profile(profile))
+    found, made = write_review(days, measure(loop.profile, newest_evaluation()), loop.lights())
     if as_json:
         show.print_json(found)
         return
     show.say(
-        f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}"
+        f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}",
+        f"{days} 天内：测量阶段 {len(found.events)} 次，训练后评测 {len(found.evaluations)} 次",
     )
+    for one in found.ambers:
+        show.say(
+            f"amber: {one.en}, {f'signed off by {one.signed}' if one.signed else 'not signed off'}",
+            f"黄灯：{one.zh}，{f'{one.signed} 已签字' if one.signed else '未签字'}",
+        )
     show.wrote(*made)
 
 
