@@ -273,6 +273,10 @@ def show_results(report: TrialReport) -> None:
             rows += [_row(f"  {both('seed', '种子')} {one.seed}", name, one) for one in report.seeds if one.changes]
     show.print_table(_columns(f"{title}, {_steps(report, pooled)}", pooled), rows)
     show.say_held_out(report.figures["held_out"])
+    if not (pooled.over_control or pooled.over_time_control):
+        from ..pages.render import LABELS
+
+        show.say(*LABELS["controls"]["missing"])
 
 
 def _steps(report: TrialReport, compared: Compared) -> str:
@@ -307,6 +311,9 @@ def _others(compared: Compared) -> list[tuple[str, dict[str, Change]]]:
 
 if TYPE_CHECKING:
     from ..gates.ticket import Round
+
+ROUND_SETTINGS = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
+"""Variables that a round needs, each with a value that works without a key."""
 
 
 def run_round(
@@ -356,6 +363,10 @@ def run_round(
         show.result(report, as_json, _print_round, *([path] if report.passed else []))
         raise typer.Exit(report.exit_code)
     profile = options.chosen_profile(profile, "rc1")
+    if missing := {name: value for name, value in ROUND_SETTINGS.items() if not os.environ.get(name, "").strip()}:
+        typed = "export " + " ".join(f"{name}={value}" for name, value in missing.items())
+        own = ", or name your own judge with SCORER_PROVIDER" if "SCORER_PROVIDER" in missing else ""
+        raise BadInput("a round needs settings that are not set", where=", ".join(missing), remedy=typed + own)
     with show.Terminal().scoring(f"round {number}: scoring") as progress:
         report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)
@@ -427,8 +438,10 @@ def sign_off(
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
     profile, password, by, reason = load_profile(ticket.profile), show.password_of(key), by.strip(), reason.strip()
     if amber:
-        from ..gates.ambers import sign_amber
+        from ..gates.ambers import ambers, sign_amber
 
+        # Whoever signs sees what it is; a name that is not known is refused by `sign_amber`.
+        show.print_ambers([one.fact for one in ambers(profile) if one.name == amber])
         by = by or show.ask("your name", "您的姓名")
         reason = reason or show.ask(f"why {amber} is acceptable", f"为何可以接受 {amber}")
         show.wrote(sign_amber(profile, amber, key, password, by, reason))
