@@ -197,8 +197,11 @@ def test_a_policy_that_is_no_worse_than_its_warm_start_by_more_than_chance_has_n
 
 @poison("amber/question_recall")
 def test_a_policy_that_asks_less_where_it_must_is_an_amber() -> None:
-    (found,) = trial_ambers(on_tasks(gsm8k=0.5, asks=0.45))
+    (found,) = trial_ambers(on_tasks(gsm8k=0.5, asks=0.49))
+    assert (found.name, found.value) == ("question_recall", -1.0)
+    by_task, found = trial_ambers(on_tasks(gsm8k=0.5, asks=0.45))
     assert (found.name, found.value) == ("question_recall", -5.0)
+    assert by_task.name == "task_recall", "more than chance"
 
 
 @twin("amber")
