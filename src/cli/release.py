@@ -50,7 +50,7 @@ def export_gguf(
     from ..release.gguf_check import export_gguf as export
 
     with show.Terminal().progress("comparing with PyTorch", PROMPTS) as progress:
-        report, path = export(model, out, type_, adapter, show.complain, progress)
+        report, path = export(model, out, type_, adapter, show.Terminal().message, progress)
     show.finish(report, as_json, path, _print_agreement)
 
 
@@ -209,7 +209,7 @@ def package(
     """
     from ..release.package import make_package
 
-    made = make_package(config, out, key, show.password_of(key), show.say)
+    made = make_package(config, out, key, show.password_of(key), show.tell)
     show.made([made], as_json=False)
 
 
@@ -238,10 +238,12 @@ def reproduce(
     from ..release.reproduce import pages_not_compared
     from ..release.reproduce import reproduce as check
 
-    facts = check(packed, show.say, public_key, rerun, allow_class or (), owner_key, tsa_root)
+    facts = check(packed, show.tell, public_key, rerun, allow_class or (), owner_key, tsa_root)
     again = ", and trained again with the same weights" if rerun else ""
     pages = " except for its pages: another version of AskGate made them" if pages_not_compared(facts) else ""
-    show.say(f"VERIFIED{pages}: {packed}{again}")
+    again_zh = "，重新训练后权重相同" if rerun else ""
+    pages_zh = "（网页由另一版本的 AskGate 生成，未比较）" if pages else ""
+    show.say(f"VERIFIED{pages}: {packed}{again}", f"VERIFIED 核验通过{pages_zh}：{packed}{again_zh}")
 
 
 def push(
@@ -320,7 +322,7 @@ def report(
 
     if evaluation is not None and not evaluation.is_file():
         raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate eval`")
-    verify_results(False, show.complain, evaluation)
+    verify_results(False, show.Terminal().message, evaluation)
     found = write_rc1(load_profile(options.chosen_profile(profile)), evaluation)
     if as_json:
         show.print_json(found)

@@ -99,7 +99,8 @@ def sft(
     except Stop:
         raise typer.Exit(1) from None
     verb = "ppo-runner --config" if gated else "train --resume --config"
-    show.say(f"the warm start is complete; to continue: askgate {verb} {config}")
+    typed = f"askgate {verb} {config}"
+    show.say(f"the warm start is complete; to continue: {typed}", f"热启动已完成；继续训练：{typed}")
 
 
 def ppo_runner(
@@ -358,7 +359,7 @@ def run_round(
             remedy="write `askgate round 1`, then `askgate round 2`",
         )
     if number is None:
-        report, path = readmit(show.complain)
+        report, path = readmit(show.Terminal().message)
         options.say_profile(report.profile)
         show.result(report, as_json, _print_round, *([path] if report.passed else []))
         raise typer.Exit(report.exit_code)
@@ -367,7 +368,7 @@ def run_round(
         typed = "export " + " ".join(f"{name}={value}" for name, value in missing.items())
         own = ", or name your own judge with SCORER_PROVIDER" if "SCORER_PROVIDER" in missing else ""
         raise BadInput("a round needs settings that are not set", where=", ".join(missing), remedy=typed + own)
-    with show.Terminal().scoring(f"round {number}: scoring") as progress:
+    with show.Terminal().scoring(both(f"round {number}: scoring", f"第 {number} 轮预检: 评分")) as progress:
         report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)
     if not report.passed:
@@ -390,9 +391,13 @@ def verify(
         from ..gates.verify import verify as check
         from ..release.verify_results import verify_results
 
-        rounds = check(deep, show.say, owner_key=owner_key, tsa_root=tsa_root)
-        verify_results(deep, show.say, dialogues=dialogues)
-    show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
+        rounds = check(deep, show.tell, owner_key=owner_key, tsa_root=tsa_root)
+        verify_results(deep, show.tell, dialogues=dialogues)
+    names = ", ".join(one.round for one in rounds)
+    show.say(
+        f"VERIFIED: {names}{', measured again' if deep else ''}",
+        f"VERIFIED 核验通过：{names}{'，已重新测量' if deep else ''}",
+    )
 
 
 def anchor(
@@ -402,8 +407,8 @@ def anchor(
     """Have a timestamp authority certify that the evidence exists now. Sends one hash, nothing else."""
     from ..gates.anchor import ANCHORS, make_anchor
 
-    make_anchor(url, root, show.say)
-    show.say(f"wrote {ANCHORS}")
+    make_anchor(url, root, show.tell)
+    show.wrote(ANCHORS)
 
 
 def sign_off(
@@ -433,7 +438,7 @@ def sign_off(
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check
 
-    ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
+    ticket = next((one for one in check(False, show.tell, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
     profile, password, by, reason = load_profile(ticket.profile), show.password_of(key), by.strip(), reason.strip()
@@ -471,7 +476,7 @@ def _print_round(report: Round) -> None:
     for one in report.failed:
         show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
     show.print_ambers(report.ambers)
-    verdict = "PASSED" if report.passed else "FAILED"
+    verdict = both("PASSED", "通过 PASSED") if report.passed else both("FAILED", "未通过 FAILED")
     failed = "" if report.passed else f", {len(report.failed)} failed"
     checks = both(
         f"{len(report.findings)} checks{failed}", f"{len(report.findings)} 项检查，{len(report.failed)} 项未过"
