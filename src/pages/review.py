@@ -97,7 +97,7 @@ class Review(Record, frozen=True):
 
     @property
     def colour(self) -> Colour:
-        if self.red or not all(one.passed for one in [*self.events, *self.evaluations]):
+        if self.red or not all([*(one.passed for one in self.events), *(one.passed for one in self.evaluations)]):
             return "red"
         return "amber" if self.ambers else "green" if self.events else "grey"
 

@@ -12,6 +12,7 @@ import yaml
 from msgspec.structs import replace
 
 from askgate_env.dimensions import LIVE
+from askgate_env.types import Task
 from src.config.profile import NAMES, Profile, load_profile
 from src.config.schema import dotted
 from src.core.check import NOT_FOR_SIGNING, remedies
@@ -132,11 +133,12 @@ def test_a_task_that_did_not_improve_is_an_amber(solved: float) -> None:
 @poison("amber/task_need_ask")
 def test_a_task_whose_need_ask_success_did_not_improve_is_an_amber() -> None:
     def policy(hotpotqa: float, strategyqa: float) -> list[Any]:
+        shares: dict[Task, float] = {"hotpotqa": hotpotqa, "strategyqa": strategyqa}
         return [
             episode(
                 f"{task}{one}", task=task, needs=True, asks=int(one < 100 * share), success=one < 100 * (share + 0.3)
             )
-            for task, share in (("hotpotqa", hotpotqa), ("strategyqa", strategyqa))
+            for task, share in shares.items()
             for one in range(100)
         ]
 
