@@ -12,7 +12,7 @@ import argparse
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
 
@@ -34,6 +34,9 @@ class SourceFiles:
 
     def __init__(self, folder: Path) -> None:
         self.gsm8k = {_flat(row["question"]): row for row in _rows(folder / "gsm8k")}
+        self.situatedqa: dict[str, list[Row]] = defaultdict(list)
+        for row in _rows(folder / "situatedqa"):
+            self.situatedqa[_flat(row["question"])].append(row)
         self.by_id = {name: {row[key]: row for row in _rows(folder / name)} for name, key in IDS.items()}
 
     def answers(self, sample: Row) -> set[str]:
@@ -43,6 +46,8 @@ class SourceFiles:
             text = self.gsm8k[_flat(sample["original"])]["answer"]
             final = _amount(text.rpartition("####")[2])
             return {written(final)} if final == _amount(re.findall(r"<<[^<>=]*=([^<>]*)>>", text)[-1]) else set()
+        if name == "situatedqa":
+            return self._dated_or_placed(sample)
         record = self.by_id[name][key.partition("/")[0]]
         if name == "ambignq":
             return self._reading(record, sample)
@@ -61,6 +66,16 @@ class SourceFiles:
         if _flat(record["question"]).rstrip("?") == question and record["answer"]:
             return {record["answer"][0]}
         return {one["answer"][0] for one in readings if _flat(one["question"]).rstrip("?") == question}
+
+    def _dated_or_placed(self, sample: Row) -> set[str]:
+        """The answer for the year or place that the user would say; without one, that of all years if they agree."""
+        rows = self.situatedqa[_flat(sample["question"]).rstrip("?")]
+        if sample["hidden"]:
+            said = {name.lower() for name in sample["hidden"]["readings"][0]}
+            return {row["answer"][0] for row in rows if (row.get("date") or row["location"]).lower() in said}
+        answers = [row["answer"][0] for row in rows if len(row.get("date", "")) == 4]
+        bare = {re.sub(r"\b(?:the|a|an)\b|\W", "", answer.lower()) for answer in answers}
+        return {sample["answer"]} if len(bare) == 1 and sample["answer"] in answers else set(answers)
 
 
 def _rows(folder: Path) -> list[Row]:

@@ -3,7 +3,7 @@
 # writes reports/rc1/FAIL_<ts>.tgz. Start it again to resume: a stage whose inputs, arguments and outputs are unchanged is
 # skipped, and no stored judge reply is paid for again.
 #   SCORER_PROVIDER=gemini SCORER_API_KEY=... ./ops/run_local_rc1.sh
-#   UNTIL=round1 ./ops/run_local_rc1.sh        # stop after round 1; also round2
+#   UNTIL=round1 ./ops/run_local_rc1.sh        # stop after round 1; also round2, trial_gate
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,12 @@ if [ "$BASE_MODEL" != "$CONFIGURED" ]; then
   exit 2
 fi
 export SCORER_PROVIDER="${SCORER_PROVIDER:-gemini}"   # gemini, deepseek_r1, openai, local, ...
-if [ "$SCORER_PROVIDER" != local ] && [ -z "${SCORER_API_KEY:-}" ]; then
+# Whether the provider's row in configs/default.yaml says `key_needed: true`. A provider without a row is a server of your own.
+needs_key () {
+  awk -v row="$1:" '/^    [^ #]/ { own = ($1 == row) } own && $1 == "key_needed:" && $2 == "true" { found = 1 }
+    END { exit !found }' configs/default.yaml
+}
+if [ -z "${SCORER_API_KEY:-}" ] && needs_key "$SCORER_PROVIDER"; then
   echo "请先 export SCORER_API_KEY=你的真实Key (set SCORER_API_KEY, or SCORER_PROVIDER=local for the judge on this machine)" >&2
   exit 2
 fi

@@ -18,7 +18,7 @@ from askgate_env.types import Record
 
 from ..core.disk import disk
 from ..core.errors import BadInput
-from ..core.files import json_bytes, sha256_file
+from ..core.files import is_plain_json, json_bytes, sha256_file
 from ..core.paths import FINAL_MODEL
 from ..runtime.disk import read_blocks, sync_tree, write_file
 
@@ -81,6 +81,8 @@ def read_seal(folder: Path) -> Seal:
         stated, manifest = _read(folder, COMPLETE).decode().strip(), _read(folder, MANIFEST)
         if stated != sha256(manifest).hexdigest():
             raise Damaged(f"{MANIFEST} is not the one that {COMPLETE} was written for")
+        if not is_plain_json(manifest):
+            raise Damaged(f"{MANIFEST} is not written as AskGate writes it, such as with a key twice")
         return msgspec.json.decode(manifest, type=Seal)
     except UnicodeDecodeError:
         raise Damaged(f"{COMPLETE} was changed") from None
@@ -98,6 +100,8 @@ def verify(folder: Path) -> Seal:
         path = folder / name
         if not path.is_file():
             raise Damaged(f"{name} is missing")
+        if path.is_symlink():
+            raise Damaged(f"{name} is a link, and a file was saved")
         if path.stat().st_size != filed.bytes:
             raise Damaged(f"{name} has {path.stat().st_size} bytes, {filed.bytes} were saved")
         try:

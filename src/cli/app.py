@@ -89,7 +89,7 @@ GROUPS = {
     ),
     "Gate": Group(
         "decide from evidence whether training may start",
-        "askgate round 1 --profile quickstart",
+        "RUN_MODE=prod REWARD_LIVE_MODE=1 SCORER_PROVIDER=local askgate round 1 --profile quickstart",
         [train.run_round, train.verify],
     ),
     "Owner": Group(
@@ -191,8 +191,8 @@ def common(
     New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; -
     and _ are interchangeable in their names.
 
-    Exit codes: 0 passed or done; 1 a gate failed, a stage is not done, or training was stopped; 2 bad input or
-    environment, or scores or evidence that are not genuine; 130 stopped with Ctrl-C.
+    Exit codes: 0 passed or done; 1 a gate failed, a stage is not done, an amber is not signed off, or a callback
+    stopped training; 2 bad input or environment, or scores or evidence that are not genuine; 130 you pressed Ctrl-C.
     """
 
 

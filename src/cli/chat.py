@@ -47,10 +47,10 @@ def chat(
         ),
     ],
     simulate: Annotated[
-        bool, Option("--simulate", help="Draw a task and let the user simulator play the user.")
+        bool, Option("--simulate", help="Draw a question and let the user simulator play the user.")
     ] = False,
     pool: Annotated[
-        Path | None, Option(help="With --simulate: pool to draw tasks from. Default: generated held-out tasks.")
+        Path | None, Option(help="With --simulate: pool to draw questions from. Default: generated held-out ones.")
     ] = None,
     articles: Annotated[
         Path | None, Option(help="Articles for the wiki tool: a .jsonl with title and text, or a text file.")
@@ -61,17 +61,17 @@ def chat(
     *,
     lang: options.OneLang,
     temperature: Annotated[float, Option(min=0, max=2, help="Sampling temperature; 0 decodes greedily.")] = 0.0,
-    seed: Annotated[int, Option(min=0, help="Random seed of drawn tasks and of sampling.")] = SEED,
+    seed: Annotated[int, Option(min=0, help="Random seed of drawn questions and of sampling.")] = SEED,
 ) -> None:
     """Talk with a policy in the terminal.
 
-    You type a task and answer the policy's questions. With --simulate, the user simulator does both. Ctrl-D ends the
-    chat.
+    You type a question and answer the policy's clarifying questions. With --simulate, the user simulator does both.
+    Ctrl-D ends the chat.
     """
     if pool is not None and not simulate:
-        raise BadInput("the tasks of a pool are for the simulator", where="--pool", remedy="add --simulate")
+        raise BadInput("the questions of a pool are for the simulator", where="--pool", remedy="add --simulate")
     if articles is not None and simulate:
-        raise BadInput("a drawn task has its own articles", where="--articles", remedy="leave out --simulate")
+        raise BadInput("a drawn question has its own articles", where="--articles", remedy="leave out --simulate")
     from ..chat.policies import open_policy
     from ..chat.samples import read_articles
     from .dialogue import DialoguePrinter

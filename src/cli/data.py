@@ -272,14 +272,14 @@ def validate_difficulty(
         float,
         options.threshold(
             "difficulty.clue_overlap_max_easy",
-            "Maximum median clue overlap of easy samples. A fixed minimum, above that of hard samples, also applies.",
+            "Maximum median clue overlap of easy samples; it must also be at least 0.40.",
         ),
     ],
     clue_overlap_min_hard: Annotated[
         float,
         options.threshold(
             "difficulty.clue_overlap_min_hard",
-            "Minimum median clue overlap of hard samples. A fixed maximum, below that of easy samples, also applies.",
+            "Minimum median clue overlap of hard samples; it must also be at most 0.20.",
         ),
     ],
     out: options.ReportFile = Path("reports/rc1/difficulty_report.json"),
@@ -319,7 +319,7 @@ def samples(
     n: Annotated[int, Option(min=1, help="Number of samples.")] = 3,
     need_ask: Annotated[bool, Option("--need-ask", help="Only samples that need a clarifying question.")] = False,
 ) -> None:
-    """Print samples of a pool: task, demonstration, gold answer and what is missing."""
+    """Print samples: question, demonstration, gold answer and what is missing."""
     from itertools import islice
 
     from askgate_env.types import Sample
@@ -356,8 +356,8 @@ def export(
     episodes: Annotated[
         Path | None,
         Option(
-            help="Recorded episodes on this pool, a file or a folder such as logs/episodes. Required for dpo; else the "
-            "default is the demonstrations."
+            help="Episodes (recorded dialogues) on this pool, a file or a folder such as logs/episodes. Required for "
+            "dpo. Without it, messages and sharegpt export the demonstrations."
         ),
     ] = None,
     as_json: options.Json = False,

@@ -29,7 +29,10 @@ COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "gr
 
 def quickstart(
     full: Annotated[
-        bool, Option("--full", help="Train with three random seeds, and compare each with SFT controls. Much slower.")
+        bool,
+        Option(
+            "--full", help="Train with three random seeds, and compare each with controls (SFT alone). Much slower."
+        ),
     ] = False,
 ) -> None:
     """Run the whole loop with built-in data and model.
@@ -43,7 +46,9 @@ def quickstart(
 
 
 def rc1(
-    until: Annotated[str, Option(help="Last stage to run: round1, round2, train, ... Default: all stages.")] = "",
+    until: Annotated[
+        str, Option(help="Last stage to run: round1, round2, trial_gate, train, ... Default: all stages.")
+    ] = "",
     listed: Annotated[bool, Option("--list", help="List the stages and their commands without running them.")] = False,
     planned: Annotated[
         bool, Option("--plan", help="Show memory, time, judge calls, cost and disk of the run without running it.")
@@ -51,8 +56,8 @@ def rc1(
 ) -> None:
     """Run the whole loop at full size (profile rc1).
 
-    Calls the judge named by $SCORER_PROVIDER, which may be billed. Stops at the first failure. `rc1` is short for
-    release candidate 1.
+    Needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER (ops/run_local_rc1.sh sets them). Calls that judge,
+    which may be billed. Stops at the first failure. `rc1` is short for release candidate 1.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed
@@ -185,7 +190,8 @@ def scale(
 ) -> None:
     """Score more samples with the judge, in steps.
 
-    Checks the gates before and after each step and stops at the first failure.
+    Needs a run in this folder whose stages pool_gate, difficulty_gate, calibration, shadow and ablation passed; in
+    profile rc1 also trial_gate. Checks the gates before and after each step and stops at the first failure.
     """
     from ..loop.scale import grow
 

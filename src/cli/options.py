@@ -53,7 +53,7 @@ OneLang = Annotated[
         envvar="ASKGATE_LANG",
         default_factory=terminal_language,
         show_default="language of the system",
-        help="Language of tasks and messages.",
+        help="Language of questions and messages.",
     ),
 ]
 Mix = Annotated[str, Option(help="Share of each task, 0 to 1; the shares sum to 1.")]
@@ -82,7 +82,8 @@ BaseConfig = Annotated[
     Path, Option("--config", help="Training config that names the base policy and the rollout settings.")
 ]
 Episodes = Annotated[
-    Path, Option(help="Recorded episodes of the base policy. A missing or outdated file is recorded first.")
+    Path,
+    Option(help="Episodes (recorded dialogues) of the base policy. A missing or outdated file is recorded first."),
 ]
 LiveN = Annotated[
     int | None,
@@ -91,7 +92,11 @@ LiveN = Annotated[
     ),
 ]
 Provider = Annotated[
-    str, Option(help="Provider of the judge, for example local, openai or custom. Default: $SCORER_PROVIDER.")
+    str,
+    Option(
+        help="Provider of the judge, for example local, openai or custom. Default: $SCORER_PROVIDER, else local; "
+        "RUN_MODE=prod requires one of the two."
+    ),
 ]
 
 Resume = Annotated[
@@ -109,7 +114,10 @@ Profile = Annotated[
 OwnerKey = Annotated[str, Option(help="Fingerprint of the key that must have signed the ticket.")]
 TsaRoot = Annotated[
     str,
-    Option(help="SHA-256 of a root certificate. A timestamp authority below it must have anchored the evidence."),
+    Option(
+        help="SHA-256 of a root certificate. The evidence must have a timestamp (askgate anchor) from an authority "
+        "whose certificate leads to this root."
+    ),
 ]
 GateProfile = Annotated[
     ProfileName | None,

@@ -112,8 +112,8 @@ def eval_model(
 ) -> None:
     """Compare a run with its base, measure one model, or run a public benchmark.
 
-    Without --model: takes the run that --config describes, compares the stored episodes of its policies (base, warm
-    start, controls, trained), and checks the gates on the trained one.
+    Without --model: takes the run that --config describes, compares the stored episodes (recorded dialogues) of its
+    policies (base, warm start, controls (SFT alone), trained), and checks the gates on the trained one.
 
     With --model: runs that model on held-out samples.
 
@@ -377,11 +377,12 @@ def board(
         list[Path] | None,
         Option(
             metavar="DIR",
-            help="Project folder to show. Repeat the flag to compare several. Default: the current folder.",
+            help="Project folder to show, not a folder in runs/. Repeat the flag to compare several. Default: the "
+            "current folder.",
         ),
     ] = None,
 ) -> None:
-    """Show stages, curves and episodes in a browser.
+    """Show stages, curves and recorded dialogues in a browser.
 
     The pages update during a run and are served to this machine only.
     """

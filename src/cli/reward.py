@@ -40,8 +40,16 @@ SHADOW_COLUMNS = {
 
 
 def shadow_run(
-    n: Annotated[int, Option(min=1, help="Number of samples in the shadow set.")] = 245,
-    seed: options.Seed = options.SEED,
+    n: Annotated[
+        int, Option(min=1, help="Number of samples to draw from the shadow set, or with --materialize to write.")
+    ] = 245,
+    seed: Annotated[
+        int,
+        Option(
+            min=0,
+            help="Random seed. With --materialize, the same arguments and input files give a byte-identical file.",
+        ),
+    ] = options.SEED,
     stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share of --mix.")] = False,
     materialize: Annotated[Path | None, Option(help="Write the shadow set to this file, and stop.")] = None,
     dump_manifest: Annotated[
@@ -68,7 +76,13 @@ def shadow_run(
     templates_dir: options.TemplatesDir = options.TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
-    """Compare the old and the new reward on the shadow set. With --materialize, only writes the shadow set."""
+    """Compare the old and the new reward on the shadow set (held-out samples).
+
+    The old reward has the weights in configs/weights_baseline.json, the new one those of weight-calib. Without
+    REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
+
+    With --materialize, only writes the shadow set.
+    """
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
     from ..data.pool.plan import BuildPlan
@@ -165,7 +179,8 @@ def weight_calib(
 ) -> None:
     """Calibrate the weights of the reward.
 
-    Fits them to success with least squares and checks them on held-out folds.
+    Fits them to success with least squares and compares them with the old weights (configs/weights_baseline.json) on
+    held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
     """
     from ..config.loader import load_train_config
     from ..config.profile import load_profile, profile_for
@@ -226,7 +241,8 @@ def overclar_penalty(
     seeds: Annotated[str, Option(help="Comma-separated random seeds, one pair of runs each.")] = str(options.SEED),
     n: Annotated[int | None, Option(min=1, help="Number of held-out samples to evaluate on. Default: all.")] = None,
     episodes: Annotated[
-        Path | None, Option(help="Folder for the held-out episodes. Default: data/episodes/TAG_ablation.")
+        Path | None,
+        Option(help="Folder for the held-out episodes (recorded dialogues). Default: data/episodes/TAG_ablation."),
     ] = None,
     tag: options.Tag = "",
     overrides: options.Set = None,

@@ -80,7 +80,8 @@ def assert_not_simulated(
 ) -> None:
     """Check that the last 100 judge scores came from real calls.
 
-    Reads the ledger (log of judge calls) and the environment variables.
+    Needs RUN_MODE=prod and REWARD_LIVE_MODE=1. Reads the ledger (log of judge calls) and `simulate` in the configs. If
+    $SCORER_PROVIDER is set, all scores must be by that provider.
     """
     from ..gates.anti_simulation import assert_not_simulated as check
 
@@ -106,7 +107,13 @@ def score(
     ] = None,
     provider: options.Provider = "",
     k: Annotated[
-        int | None, Option(min=1, max=101, help="Judge votes per sample. Default: from configs/default.yaml.")
+        int | None,
+        Option(
+            min=1,
+            max=101,
+            help="Minimum number of judge votes per sample. While votes disagree, more are requested, up to k_max. "
+            "Default: k in configs/default.yaml, which also has k_max.",
+        ),
     ] = None,
     batch: Annotated[
         bool, Option("--batch", help="Use the provider's Batch API: about half the price, replies within a day.")

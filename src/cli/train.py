@@ -35,7 +35,9 @@ MORE_FIGURES = {
 
 
 def train(
-    config: Annotated[Path, Option(help="Training config with `profile: local`.")] = LOCAL_CONFIG,
+    config: Annotated[
+        Path, Option(help="Training config with `profile: local`, which is not a gate profile.")
+    ] = LOCAL_CONFIG,
     model: Annotated[str, Option(help="Folder or hub name of the model to train, instead of the config's.")] = "",
     data: Annotated[
         Path | None,
@@ -124,8 +126,8 @@ def ppo_runner(
 ) -> None:
     """Train a policy with a ticket (gated training).
 
-    The ticket is the file that `askgate round 2` writes if every gate passed. Refuses to train if a file that the
-    ticket covers has changed since.
+    The ticket is the file that `askgate round 2` writes if every gate before training passed. Refuses to train if a
+    file that the ticket covers has changed since.
     """
     from ..training.run import run_gated
 
@@ -328,8 +330,9 @@ def run_round(
         Option(
             "--replace",
             metavar="PROFILE",
-            help="Discard the rounds and sign-offs of PROFILE, which ran in this folder before, and start over. "
-            "Needed if PROFILE is not --profile, if a model was trained with its ticket, or if somebody signed off.",
+            help="Discard the earlier rounds and sign-offs in this folder and start over; PROFILE is the profile they "
+            "were made with. Needed if it differs from --profile, or if its ticket was used for training or signed "
+            "off.",
         ),
     ] = "",
     again: Annotated[
@@ -342,11 +345,13 @@ def run_round(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Measure all gates: `askgate round 1`, then `askgate round 2`.
+    """Measure the gates before training, in round 1 and again in round 2.
 
-    Round 1 shows what is wrong. Round 2 measures everything again, on the same files and with the same code, and scores
-    other new samples, so that a run does not pass by chance. If it passes, it writes the ticket that ppo-runner needs.
-    Both rounds call the judge, which may be billed.
+    Round 1 shows what is wrong. Round 2 measures everything again, on the same files and with the same code, and has
+    the judge score a second set of new samples, so that a run does not pass by chance. If it passes, it writes the
+    ticket that ppo-runner needs. Both rounds call the judge, which may be billed.
+
+    Each round needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER.
     """
     from ..gates.readmit import readmit
     from ..gates.rounds import run_round as run
@@ -429,8 +434,9 @@ def sign_off(
 ) -> None:
     """Sign the ticket of this folder, or sign off (accept) an amber light. Verifies the evidence first.
 
-    A ticket needs a signature only if the profile names an owner key. Before a release every amber must be signed
-    off. Every sign-off is kept: a second one of the same amber is added to the first.
+    A ticket needs a signature only if the profile names an owner key. Before a release every amber must be signed off
+    by its name. weaker_thresholds (a threshold weaker than AskGate's own) cannot be signed off. Every sign-off is kept:
+    a second one of the same amber is added to the first.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

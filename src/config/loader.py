@@ -86,8 +86,12 @@ def naming_keys(path: Path, config: TrainConfig) -> Iterator[None]:
 def write_effective(config: TrainConfig, path: Path = EFFECTIVE_CONFIG) -> None:
     """Writes every setting as it takes effect, defaults included. The file can be loaded as a config again."""
     with atomic_write(path) as handle:
-        text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-        handle.write(text.encode())
+        handle.write(effective_text(config.model_dump(mode="json")))
+
+
+def effective_text(settings: Any) -> bytes:
+    """Settings as `write_effective` writes them: without a comment, each once."""
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).encode()
 
 
 def read_yaml(path: Path) -> Any:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
@@ -116,6 +119,28 @@ def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]
         named = listed([f"{error.where}: {error.what}" for error in refused])
         raise BadInput(f"{len(refused)} rows cannot be read:{named}", remedy=refused[0].remedy)
     return found
+
+
+@lru_cache(maxsize=256)  # several gates read the same files
+def refuse_repeated_keys(path: Path, digest: str) -> None:
+    """Refuses a JSON or JSONL file in which an object has a key twice: the last one counts, and a reader sees the
+    first. Of a folder, all its files. `digest`: its fingerprint, so that a file that changed is read again."""
+    for file in sorted(path.rglob("*.json*")) if path.is_dir() else [path]:
+        if file.suffix not in (".json", ".jsonl") or not file.is_file():
+            continue
+        for number, text in read_lines(file) if file.suffix == ".jsonl" else [(1, file.read_bytes())]:
+            # Whoever needs the file refuses what is no JSON.
+            with suppress(msgspec.DecodeError, ValueError, RecursionError):
+                # That is how AskGate writes a line. The check after this one takes ten times as long.
+                if msgspec.json.encode(msgspec.json.decode(text)) != text.rstrip(b"\r\n"):
+                    hook = partial(_refuse_twice, f"{file}:{number}")
+                    json.loads(text.removeprefix(codecs.BOM_UTF8), object_pairs_hook=hook)
+
+
+def _refuse_twice(where: str, pairs: list[tuple[str, object]]) -> None:
+    if twice := next((key for key, times in Counter(key for key, _ in pairs).items() if times > 1), None):
+        what = f"has the key {twice!r} twice, and a reader sees another value than the one that counts"
+        raise BadInput(what, where=where, remedy="put the file back as it was, or make it again")
 
 
 def listed(rows: Sequence[str]) -> str:

@@ -21,14 +21,20 @@ from .errors import BadInput
 STARTS = {"src": "python -m src.core.launch", "askgate": "askgate train"}
 """The two names of the package, and the command that starts a process under each."""
 PACKAGE_NAME = __name__.partition(".")[0]
+OWN_FILE = "a gated run takes classes from files in its folder: write {}, which may import it, and run both rounds"
 _OWN = "own_classes."
 """Prefix of the modules made from the user's files, so that none of them replaces a library's."""
 
 
+def class_file(name: str) -> Path | None:
+    """The file of a class in the working folder, whether it is there or not; None for a class of AskGate."""
+    module, colon, _ = name.partition(":")
+    return Path(*module.split(".")).with_suffix(".py") if colon and module else None
+
+
 def own_file(name: str) -> Path | None:
     """The user's file of a class, relative to the working folder; None for a built-in or installed one."""
-    module, colon, _ = name.partition(":")
-    file = Path(*module.split(".")).with_suffix(".py") if colon and module else None
+    file = class_file(name)
     return file if file and file.is_file() else None
 
 

@@ -15,7 +15,7 @@ from ..checkpoint.seal import Seal
 from ..config.loader import load_train_config
 from ..config.profile import Profile
 from ..config.train_config import TrainConfig
-from ..core.files import shipped
+from ..core.files import is_plain_json, shipped
 from ..core.paths import ablation_seal
 
 FREE = {"base_model", "seed_pool", "shadow_set", "checkpoint", "device_pref"}
@@ -76,7 +76,8 @@ def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> Train
 def read_seal_of(folder: Path, seed: int, side: str) -> Seal | None:
     """The stored seal of a run's final model; None where there is none that can be read."""
     try:
-        return msgspec.json.decode(ablation_seal(folder, seed, side).read_bytes(), type=Seal)
+        raw = ablation_seal(folder, seed, side).read_bytes()
+        return msgspec.json.decode(raw, type=Seal) if is_plain_json(raw) else None
     except (OSError, msgspec.DecodeError):
         return None
 

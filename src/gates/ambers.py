@@ -12,6 +12,7 @@
     task_need_ask       a task's need-ask success did not rise by more than chance
     task_recall         a task's question recall fell by more than chance
     question_recall     the trained policy gets missing information by asking less often than its base
+    stage_report        a stage's own report has other figures than the second round measured
 
 An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them
 off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, the round's
@@ -37,7 +38,7 @@ from ..config.profile import Profile, profile_path, scoring_of
 from ..config.schema import dotted
 from ..core.check import NOT_FOR_SIGNING, Check, amber, now
 from ..core.errors import BadInput
-from ..core.files import package_json, read_record, sha256_file, shipped, write_json
+from ..core.files import is_plain_json, package_json, read_json, read_record, sha256_file, shipped, write_json
 from ..core.jsonl import read_unique
 from ..eval.trial import TrialReport, trial_ambers
 from ..reward.calibration import judge_auc
@@ -47,10 +48,12 @@ from ..reward.weights import read_baseline, read_unchecked
 from ..runtime.lock import write_lock
 from ..scoring.scores import Score
 from .checks.judge import exam_checks
-from .gate import PREFLIGHT, RoundContext, round_context
+from .checks.provenance import in_ledger
+from .gate import PREFLIGHT, RoundContext, measured_file, round_context
 from .manifest import Manifest, newest_evaluation
 from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
 from .ticket import ROUND1, TICKET, read_round
+from .verify import is_close
 
 REFERENCE = "templates/reference_thresholds.json"
 """Thresholds of the shipped profiles. Profiles may be edited; these are part of the package."""
@@ -238,11 +241,52 @@ def auc_ambers(episodes: Path, scores: Path) -> list[Check]:
 
 def _facts(profile: Profile) -> list[Amber]:
     newest = next((number for number, path in ((2, TICKET), (1, ROUND1)) if _has_exam(profile, path)), None)
+    if newest:
+        _require_ledger(round_context(profile, newest))
     found = round_ambers(round_context(profile, newest)) if newest else profile_ambers(profile)
+    found += stage_ambers(profile)
     evaluation = newest_evaluation()
     if evaluation:
         found += [Amber(one, evaluation) for one in trial_ambers(read_record(evaluation, TrialReport, _AGAIN).pooled)]
     return found
+
+
+def _require_ledger(context: RoundContext) -> None:
+    """Refuses scores that ambers are derived from and that are not in the ledger, whose hashes the manifest has."""
+    paths = context.profile.paths
+    for file in (context.exam, paths.calibration_scores, paths.shadow_scores):
+        scores = [one for one in read_unique(file, Score) if one.overall is not None]
+        if len(in_ledger(context.ledger, context.scoring.votes, scores)) < len(scores):
+            what, remedy = (
+                "has a score that is not in the ledger",
+                "put the file back as the judge's scores were written",
+            )
+            raise BadInput(what, where=str(file), remedy=remedy)
+
+
+def stage_ambers(profile: Profile) -> list[Amber]:
+    """The amber of reports of stages that say something else than the second round measured. They are packed, and no
+    gate reads them."""
+    context = round_context(profile, 2)
+    differing: dict[Path, str] = {}
+    for gate in ("pool", "difficulty", "calibration", "shadow", "ablation"):
+        file, measured = getattr(profile.paths, f"{gate}_report"), measured_file(context, gate)
+        if TICKET.exists() and file.exists() and measured.exists():
+            stated, known = _shown(file), _shown(measured)
+            both = [name for name in stated if name in known]
+            others = [name for name in both if not is_close(stated[name], known[name])]
+            differing |= {file: f"{file}: {', '.join(others)}"} if others or not both else {}
+    facts = amber("stage_report", float(len(differing)), "<=", 0.0, "; ".join(differing.values()))
+    return [Amber(one, next(iter(differing))) for one in facts]
+
+
+def _shown(report: Path) -> dict[str, Any]:
+    """Figures of a report and values of its checks, by name."""
+    found = read_json(report, _AGAIN)
+    try:
+        return {**found["figures"], **{f"check {one['name']}": one["value"] for one in found["checks"]}}
+    except (KeyError, TypeError):
+        raise BadInput("is no report of a stage", where=str(report), remedy=_AGAIN) from None
 
 
 def _has_exam(profile: Profile, path: Path) -> bool:
@@ -276,7 +320,7 @@ def _acknowledgement(profile: Profile, amber: Amber, digest: str, path: Path) ->
     stated = read_record(path, Acknowledgement, _AGAIN)
     entry = Manifest().newest().get(str(path))
     recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
-    same = recorded and (stated.amber, stated.sha256) == (amber.name, digest)
+    same = recorded and is_plain_json(path.read_bytes()) and (stated.amber, stated.sha256) == (amber.name, digest)
     return _with_reason(stated.by, stated.reason) if same else ""
 
 

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..checkpoint.seal import MANIFEST as SEAL
-from ..checkpoint.seal import Damaged, explain_damage, final_seals, read_seal
+from ..checkpoint.seal import Damaged, Seal, explain_damage, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import load_train_config
 from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths as run_paths
+from ..core.defaults import CODE
 from ..core.errors import BadInput
 from ..core.files import sha256_file, shipped
+from ..core.model_files import ADAPTER
 from .ticket import TICKET, read_round
 
 FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
 """Settings that `--set` may change in a gated run."""
+MEASURED_AS = {"seed_pool": "balanced", "shadow_set": "shadow_set", "reward.weights": "weights"}
+"""Files that a run is trained and evaluated on, by their key in the config: their role in a ticket."""
+_SAVED = re.compile(
+    r"[\w.-]+\.safetensors(\.index\.json)?|config\.json|generation_config\.json|adapter_config\.json"
+    r"|(tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|vocab\.txt"
+    r"|[\w.-]+\.(model|tiktoken)|(additional_chat_templates/)?[\w.-]+\.jinja|SERVING\.md|system_prompt\.json|tools\.json"
+)
+"""Files of a policy that an engine of AskGate saves."""
 _TRAIN_AGAIN = "train again: python -m train.ppo_runner"
 
 
@@ -79,11 +90,19 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
     marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
         raise BadInput("was not trained with the ticket in this run folder", where=str(folder), remedy=remedy)
+    ticket, sources = read_round(TICKET), marks.get("sources") or {}
+    known = {key: {ticket.files[role].sha256} for key, role in MEASURED_AS.items() if role in ticket.files}
+    known |= {"base_model": {ticket.base_model}, CODE: {ticket.code, *ticket.earlier_code}} if ticket.code else {}
+    if others := [key for key in known if sources.get(key) not in known[key]]:
+        what = f"was trained with another {others[0]} than the rounds measured"
+        raise BadInput(what, where=str(folder), remedy=remedy)
     if reason := marks.get(STOPPED) or marks.get(HACKING):
         what = f"is of a run that was stopped after step {sealed.step}: {reason}"
         raise BadInput(what, where=str(folder), remedy=remedy)
-    if (early := ended_early(folder)) and ":" not in marks.get("config", {}).get("engine", ""):
-        raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+    if ":" not in marks.get("config", {}).get("engine", ""):
+        if early := ended_early(folder):
+            raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+        _refuse_unknown_files(folder, sealed, remedy)
     if (settings := marks.get("config", {}).get("warm_start")) and sealed.step >= settings["steps"]:
         _verify_warm_start(folder, marks, remedy)
 
@@ -92,10 +111,18 @@ def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> N
     """Refuses another policy than the one that a final model was trained from: the model names its seal."""
     warm = warm_start_of(folder)
     with explain_damage(warm, remedy):
-        verify_seal(warm)
+        _refuse_unknown_files(warm, verify_seal(warm), remedy)
     if marks.get(run_paths.WARM_START) != sha256_file(warm / SEAL):
         what = f"is not the warm start that {folder} was trained from"
         raise BadInput(what, where=str(warm), remedy=remedy)
+
+
+def _refuse_unknown_files(folder: Path, sealed: Seal, remedy: str) -> None:
+    """Refuses a file that was sealed with a model and that no engine of AskGate saves, such as a page with figures."""
+    card = {"README.md"} if ADAPTER in sealed.files else set()  # of PEFT
+    for name in (name for name in sealed.files if not _SAVED.fullmatch(name) and name not in card):
+        what = "is sealed with the model, and no run saves such a file"
+        raise BadInput(what, where=str(folder / name), remedy=remedy)
 
 
 def warm_start_of(folder: Path) -> Path:

@@ -15,7 +15,8 @@ from ..config.judge_config import ScoringSection
 from ..config.profile import Profile, scoring_of
 from ..core.check import Check, Rule, check
 from ..core.errors import BadInput
-from ..core.files import fingerprint, write_json
+from ..core.files import fingerprint, shipped, write_json
+from ..core.jsonl import refuse_repeated_keys
 
 PREFLIGHT = Path("reports/preflight")
 GATES: tuple[str, ...] = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")
@@ -85,6 +86,9 @@ def round_context(profile: Profile, number: int, draft: bool = False) -> RoundCo
 
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:
+    """The checks of a gate as findings. Refuses evidence that reads otherwise than it counts."""
+    for path, digest in evidence.items():
+        refuse_repeated_keys(shipped(Path(path)), digest)
     return [Finding(gate=gate, **asdict(one), evidence={**evidence}) for one in checks]
 
 

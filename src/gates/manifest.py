@@ -178,6 +178,9 @@ class Manifest:
                 entry = decoder.decode(raw)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 raise ManifestBroken(f"not a line of a manifest ({error})", where=where, remedy=_RESTORE) from None
+            if msgspec.json.encode(entry) != raw.rstrip(b"\n"):
+                what = "is not written as AskGate writes it, such as with a key twice"
+                raise ManifestBroken(what, where=where, remedy=_RESTORE)
             if entry.before != self.head or (entry.kind == "run") != (not self.entries):
                 raise ManifestBroken(
                     "does not follow from the line before it: a line was changed, added or taken out",

@@ -38,7 +38,7 @@ from ..core.files import (
 )
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..scoring.ledger import Head, lines
-from ..scoring.providers import address, belongs
+from ..scoring.providers import PROD, address, belongs
 from ..scoring.types import CallEntry, ScoringEntry
 from .gate import GATES, INTEGRITY, MEASURED, MOMENTARY, PREFLIGHT, Finding, RoundContext
 from .manifest import Manifest, is_future
@@ -271,6 +271,13 @@ def verify_judge(ledger: Path, report: Round) -> None:
             raise BadInput(what, where=report.round, remedy=RUN_BOTH)
 
 
+def verify_first_round(ticket: Round, first: Round | None) -> None:
+    """Checks that the report of round 1 is the one that the ticket is based on."""
+    same = first and (first.passed, first.profile, first.code) == (True, ticket.profile, ticket.code)
+    if not same or sha256_file(ROUND1) != ticket.round1_sha256:
+        raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
+
+
 def require_sign_off(report: Round, profile: Profile) -> None:
     """Checks the owner's signature of the ticket, where the ticket or the profile names the owner's key."""
     if report.owner_key or profile.owner_key:
@@ -310,6 +317,9 @@ def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[s
         yield "its verdict is not that of its checks"
     if not is_plain_json(path.read_bytes()):
         yield "is not written as a round writes it"
+    mode = report.environment.get("RUN_MODE", PROD)
+    if report.passed and mode != PROD:
+        yield f"says that it passed with RUN_MODE={mode}"
     profile = report.files.get("profile")
     if profile is None or profile.path != str(profile_path(load_profile(report.profile).name)):
         yield f"does not say which profile {report.profile} it used"

@@ -30,7 +30,6 @@ from .gate import (
     GATES,
     INTEGRITY,
     MOMENTARY,
-    PREFLIGHT,
     Finding,
     RoundContext,
     measure,
@@ -45,6 +44,7 @@ from .ticket import (
     Fingerprints,
     Round,
     require_sign_off,
+    verify_first_round,
     verify_judge,
     verify_ledger,
     verify_report,
@@ -97,6 +97,7 @@ def verify(
         tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed{ambers}")
     ticket = next((one for one in rounds if one.round == "round2" and one.passed), None)
     if ticket:
+        verify_first_round(ticket, next((one for one in rounds if one.round == "round1"), None))
         verify_judge(load_profile(ticket.profile).paths.ledger, ticket)
         tell(f"judge: {ticket.environment.get('SCORER_PROVIDER', '')} at {ticket.judge_server}")
     if ticket and signed:
@@ -148,7 +149,7 @@ def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None
 
 
 def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
-    if entry.kind == "file" and entry.path.endswith(PAGES) and not Path(entry.path).is_relative_to(PREFLIGHT):
+    if entry.kind == "file" and entry.path.endswith(PAGES):
         raise BadInput("is a page, and neither a round nor a run records pages", where=entry.path, remedy=_RESTORE)
     if entry.kind == "withdrawn" and Path(entry.path).exists():
         raise BadInput("was withdrawn, and is back", where=entry.path, remedy="remove it, or run both rounds again")
@@ -269,20 +270,20 @@ def _compare_figures(context: RoundContext) -> None:
     stored = round_context(context.profile, context.round)
     for gate in GATES:
         before, now = measured_file(stored, gate), measured_file(context, gate)
-        if not before.exists():
+        if not before.exists() and not now.exists():
             continue
         said, measured = (read_json(one, _NOT_THIS_EVIDENCE) if one.exists() else {} for one in (before, now))
-        if not _is_close([said.get("checks"), said.get("figures")], [measured.get("checks"), measured.get("figures")]):
+        if not is_close([said.get("checks"), said.get("figures")], [measured.get("checks"), measured.get("figures")]):
             what = f"{gate}: its figures are not what the evidence gives"
             raise BadInput(what, where=str(before), remedy=_NOT_THIS_EVIDENCE)
 
 
-def _is_close(one: Any, other: Any) -> bool:
+def is_close(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal, numbers nearly."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_is_close(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_is_close, one, other))
+        return len(one) == len(other) and all(map(is_close, one, other))
     if isinstance(one, float) or isinstance(other, float):
         numbers = isinstance(one, int | float) and isinstance(other, int | float)
         return numbers and isclose(one, other, rel_tol=_FIGURE_TOLERANCE, abs_tol=_FIGURE_TOLERANCE)

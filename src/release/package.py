@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -29,10 +30,10 @@ from askgate_env.types import Record
 
 from .. import __version__
 from ..config.loader import config_files
-from ..config.profile import Profile, load_profile
+from ..config.profile import NAMES, Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
-from ..core.check import NOT_FOR_SIGNING
+from ..core.check import NOT_FOR_SIGNING, remedies
 from ..core.errors import BadInput
 from ..core.files import (
     PACKAGE_FACTS,
@@ -50,8 +51,9 @@ from ..eval.trial import TrialReport
 from ..gates.ambers import Amber, amber_files, ambers, open_ambers
 from ..gates.anchor import ANCHORS
 from ..gates.final_models import final_models, trained_config, warm_start_of
+from ..gates.gate import GATES as GATE_NAMES
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
-from ..gates.ticket import ENVELOPE, ROUND1, TICKET, read_round
+from ..gates.ticket import ENVELOPE, ROUND1, TICKET, evidence, read_round
 from ..gates.verify import verify
 from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, rc1_page
 from ..runtime.secrets import find_secret
@@ -68,6 +70,14 @@ WEIGHTS = ".safetensors"
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"
 KINDS = tuple(f"{_TEXTS} {WEIGHTS} .model .tiktoken .jinja /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
+
+
+_RECORDED = re.compile(
+    rf"reports/(preflight/(round1|round2_(pass|fail)|amber_({'|'.join(remedies('ambers'))})(\.\d+)?)\.json"
+    rf"|preflight/round[12]/(({'|'.join(GATE_NAMES)})_report\.json|scoring_monitor\.json|(fresh_scores|unstable_samples)\.jsonl)"
+    r"|rc1/anchors\.jsonl|ppo_eval_[^/]*\.json)"
+)
+"""Reports that rounds, sign-offs and anchors record; earlier versions recorded evaluations too."""
 
 
 class PackageFacts(Record, frozen=True):
@@ -183,8 +193,9 @@ def belongs(name: str) -> bool:
     >>> belongs("configs/quickstart.yaml"), belongs("torch.py"), belongs("configs/.env"), belongs("owner.pem")
     (True, False, False, False)
     """
-    hidden = any(part.startswith(".") for part in Path(name).parts)
-    return name in STORE or (name.endswith(KINDS) and not hidden)
+    # The fingerprint of a folder leaves out caches of Python, so nothing proves a file there.
+    unproved = any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
+    return name in STORE or (name.endswith(KINDS) and not unproved)
 
 
 def refuse_secrets(files: Iterable[tuple[str, bytes]], outcome: str) -> None:
@@ -204,6 +215,7 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
     run = paths.run_of(paths.GATED_CHECKPOINTS)
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
     held = [path for path in held if paths.run_folder(path) is None]  # those of the run have the names of their links
+    _refuse_recorded_by_hand(held)
     # Without the owner's key sign-offs are in the manifest, and a signature would be nobody's.
     profile = load_profile(read_round(TICKET).profile)
     of_ambers = (path for one in ambers(profile) for path in amber_files(one.name, signed=True))
@@ -229,6 +241,16 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
     for path in (*logs, paths.EFFECTIVE_CONFIG, *([report.relative_to(run)] if report else [])):
         if (run / path).exists():
             yield from _files(path, run / path)
+
+
+def _refuse_recorded_by_hand(held: Iterable[Path]) -> None:
+    """Refuses a report in the manifest that neither a round nor a run has recorded: nothing proves what it says."""
+    known = {name for path in (ROUND1, TICKET) if path.exists() for name, _ in evidence(read_round(path))}
+    known |= {str(path) for name in NAMES for _, path in load_profile(name).paths}
+    for path in held:
+        if path.is_relative_to(paths.REPORTS) and str(path) not in known and not _RECORDED.fullmatch(path.as_posix()):
+            what, remedy = "was recorded by hand", "put the manifest back as the rounds and the run left it"
+            raise BadInput(f"{what}: no round and no run writes it", where=path.as_posix(), remedy=remedy)
 
 
 def _files(path: Path, here: Path, needed: bool = False) -> Iterator[tuple[str, Path]]:

@@ -49,6 +49,7 @@ from ..gates.final_models import warm_start_of
 from ..training.data import held_out
 from ..training.results import Evaluations, derive, episode_files
 from ..utils.process_map import usable_cores
+from .verify_companions import verify_companions
 
 ROUNDING = 1e-9
 """Distance from an interval that is rounding: the lower end of a share of 0 may be a little above 0."""
@@ -79,8 +80,11 @@ def repeat_dialogues(
     _repeat_ablation(load_profile(config.profile), draw, tell)
     base = find_model(config.base_model, download=False)
     otherwise: dict[Path, dict[int, Episode]] = {}
+    tools = read_meta(config.seed_pool).tools
     for seed, folder in zip(config.seeds, folders, strict=True):
         files = episode_files(config, seed)
+        for model in (folder, *([warm_start_of(folder)] if "warm_start" in files else [])):
+            verify_companions(model, config, tools)
         otherwise[files["trained"]] = _regenerate(config, held, seed, folder, files["trained"], draw, tell)
         otherwise[files["base"]] = _regenerate(config, held, seed, base, files["base"], draw, tell, folder)
         if (file := files.get("warm_start")) is not None:

@@ -29,7 +29,7 @@ from ..config.schema import dotted
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import PACKAGE_FACTS as FACTS
-from ..core.files import code_sha256, launchers_sha256, real_path, sha256_file
+from ..core.files import code_sha256, is_plain_json, launchers_sha256, real_path, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
@@ -97,6 +97,8 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         facts = _read_facts()
         _refuse_outside(facts)
         _check_signatures(facts, own, tell)
+        if not is_plain_json(FACTS.read_bytes()):
+            raise BadInput("is not written as AskGate writes it", where=FACTS.as_posix(), remedy=AGAIN)
         rounds = verify(False, tell)
         config = _check_models(facts)
         report = verify_results(False, tell)
@@ -339,13 +341,19 @@ def _unpack(handle: IO[bytes], package: Path, folder: Path) -> None:
         raise BadInput("is not a package", where=str(package), remedy=AGAIN)
     handle.seek(0)
     bytes_ = _Bounded(handle, package)
+    seen: set[str] = set()
     with tarfile.open(fileobj=bytes_, mode="r|") as archive:
         for member in archive:
             if not member.isfile() or member.issparse() or not member.name.isprintable():
                 raise BadInput("is not a plain file", where=f"{package}: {member.name!r}", remedy=AGAIN)
+            name = os.path.normpath(member.name).casefold()  # some disks know no other case
+            if name in seen:
+                raise BadInput("is there twice", where=f"{package}: {member.name}", remedy=AGAIN)
+            seen.add(name)
             archive.extract(member, folder, filter="data")
-    while bytes_.read(CHUNK):  # reads to the end, so that gzip checks its checksum
-        pass
+    while rest := bytes_.read(CHUNK):  # reads to the end, so that gzip checks its checksum
+        if rest.strip(b"\0"):
+            raise BadInput("has more behind its last file", where=str(package), remedy=AGAIN)
 
 
 class _Bounded(GzipFile):

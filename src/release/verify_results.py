@@ -6,6 +6,7 @@ manifest. Deep: the models repeat some of their dialogues (`repeat_dialogues.py`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ..checkpoint.seal import MANIFEST, final_seals
-from ..config.loader import read_yaml
+from ..config.loader import effective_text, read_yaml
 from ..config.train_config import TrainConfig
 from ..core.defaults import DIALOGUES
 from ..core.errors import BadInput
@@ -22,7 +23,7 @@ from ..core.paths import EFFECTIVE_CONFIG, EVALUATION, GATED_CHECKPOINTS, certif
 from ..core.paths import final_models as final_folders
 from ..eval.trial import TrialReport
 from ..gates.final_models import final_models, sealed_ticket, settings_of, trained_config
-from ..gates.manifest import Manifest, newest_evaluation
+from ..gates.manifest import Manifest, is_future, newest_evaluation
 from ..gates.ticket import TICKET
 from ..training.results import (
     Evaluations,
@@ -30,13 +31,20 @@ from ..training.results import (
     derive,
     evaluated_files,
     outputs,
-    require_same_settings,
     verify_curves,
+    verify_keys,
 )
 from ..utils.process_map import usable_cores
 
 _AGAIN = "run `askgate eval` on the run's own episodes; if it refuses them, train again"
 _PUT_BACK = "put it back as the run wrote it"
+_RECORDED = re.compile(
+    r"checkpoints/rc1/(seed_\d+/)?final_model/manifest\.json|logs/(metrics\.jsonl|eval\.jsonl|episodes)"
+    r"|logs/eval/(seed_\d+/)?(key\.json|step_\d+\.jsonl|control(_time)?(\.key\.json|\.jsonl))"
+    r"|reports/ppo_eval_[^/]*\.json"
+)
+"""Files of its folder that a gated run records, and `askgate eval` after it."""
+_VERSION = re.compile(r"\d+(\.\w+)+")
 _RECORD = "start the training again: a finished run only reports and records"
 
 
@@ -48,7 +56,8 @@ def verify_results(
     None if no training with the ticket has ended, or `path` is the report of another run: nothing is proved then.
     What has to be proved follows from the models that are there, and never from the report.
     """
-    forget_reads()
+    if deep:
+        forget_reads()
     given, newest = path, newest_evaluation()
     path = path or newest
     earlier, seals = Manifest().earlier(TICKET), final_seals(GATED_CHECKPOINTS)
@@ -68,13 +77,13 @@ def verify_results(
     reports = [one for one in evaluations(run) if one.suffix == ".json"]
     folders = final_models(config)
     for file in (*outputs(config), *curves(config), *reports):
-        _refuse_link(file)
+        _refuse_link(file, run)
         if recorded.get(in_run(file)) != sha256_file(file):
             remedy = f"{_RECORD}; remove a report that is not of this run"
             raise BadInput("is not in the manifest: no run recorded it as it is", where=str(file), remedy=remedy)
     read, evaluated = Evaluations(config, usable_cores(most=16)), evaluated_files(config)
     for file in evaluated:
-        _refuse_link(file)
+        _refuse_link(file, run)
     read.read(evaluated)  # all are replayed at once
     report, expected = path.read_bytes(), _plain(json_bytes(derive(config, "", evaluations=read)), path)
     _verify_logs(read, run, recorded)
@@ -89,8 +98,9 @@ def verify_results(
     return proved
 
 
-def _refuse_link(file: Path) -> None:
-    if file.is_symlink():
+def _refuse_link(file: Path, run: Path) -> None:
+    """Refuses a file of a run folder that is a link, or in a folder that is one."""
+    if real_path(file) != real_path(run) / in_run(file):
         what = "is a link: what it leads to may be exchanged after it was verified"
         raise BadInput(what, where=str(file), remedy=_PUT_BACK)
 
@@ -110,7 +120,11 @@ def _compare(path: Path, expected: Mapping[str, Any]) -> None:
         if stored.get(part) != wanted.get(part):
             remedy = f"{_AGAIN}; an older report is written again with `--tag {tag}`"
             raise BadInput(f"{part}: not what episodes, seals and ticket give", where=str(path), remedy=remedy)
-    if not is_plain_json(path.read_bytes()):
+    report = msgspec.json.decode(path.read_bytes(), type=TrialReport)
+    for time in (report.ts, report.evidence.started, report.evidence.ended):
+        if is_future(time):
+            raise BadInput(f"has {time!r} for a time", where=str(path), remedy=_AGAIN)
+    if not is_plain_json(path.read_bytes()) or not _VERSION.fullmatch(report.evidence.version):
         raise BadInput("is not written as AskGate writes it", where=str(path), remedy=_AGAIN)
 
 
@@ -122,14 +136,18 @@ def _verify_logs(read: Evaluations, run: Path, recorded: Mapping[Path, str]) -> 
         if not Manifest().is_recorded_once(run, in_run(file)):
             raise BadInput("was recorded twice, and was another one before", where=str(file), remedy=_PUT_BACK)
     for name, digest in recorded.items():
+        if not _RECORDED.fullmatch(name.as_posix()):
+            what = "is in the manifest, and no run records such a file"
+            raise BadInput(what, where=str(run / name), remedy=_PUT_BACK)
         if (run / name).exists() and fingerprint(run / name) != digest:
             raise BadInput("has changed since the run recorded it", where=str(run / name), remedy=_PUT_BACK)
     for seed in config.seeds:
-        require_same_settings(config, seed)
+        verify_keys(config, seed)
     verify_curves(read)
     effective, settings = run / EFFECTIVE_CONFIG, config.model_dump(mode="json")
     stated = read_yaml(effective) if effective.exists() else settings
-    if not isinstance(stated, dict) or settings_of(stated) != settings_of(settings):
+    plain = not effective.exists() or effective.read_bytes() == effective_text(stated)
+    if not isinstance(stated, dict) or settings_of(stated) != settings_of(settings) or not plain:
         raise BadInput("does not have the settings of the final model", where=str(effective), remedy=_PUT_BACK)
 
 

@@ -26,6 +26,7 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, read_json, sha256_file
 from ..core.jsonl import read_plain
+from ..data.pool.meta import read_meta
 from ..eval.metrics import LOGGED, figures, flat, mean_reward
 from ..eval.replay import Replay
 from ..eval.trial import POLICIES, SeedRun, TrialReport, stated_limits, trial_report
@@ -34,9 +35,11 @@ from ..gates.manifest import Manifest
 from ..gates.ticket import TICKET, Fingerprints, verify_report
 from ..runtime.logs import StepLog
 from .data import held_out_samples
-from .resume import EVALUATION_KEY, GATED
+from .resume import CONTROL_KEY, EVALUATION_KEY, GATED, SOURCES, control_key, evaluation_key
 
 CONTROL_FILE, TIME_CONTROL_FILE = "control.jsonl", "control_time.jsonl"
+DTYPES = ("torch.float32", "torch.bfloat16", "torch.float16")
+"""Number formats in which a device computes."""
 _PUT_BACK = "put the file back as the run wrote it"
 _TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations that are missing"
 
@@ -44,7 +47,7 @@ _TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations t
 def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Report on a finished run. Refuses evaluations that are missing or were made with other settings."""
     config = as_it_ran(config)
-    _open_run_of(config)
+    open_run_of(config)
     _require_same_config(config)
     for seed in config.seeds:
         require_same_settings(config, seed)
@@ -285,7 +288,7 @@ def _about(config: TrainConfig) -> dict[str, Any]:
     return {"ts": now(), "profile": config.profile, "gated": gated, "ticket": ticket, "config": ran}
 
 
-def _open_run_of(config: TrainConfig) -> None:
+def open_run_of(config: TrainConfig) -> None:
     """Points the links to the newest finished run of this config, where they lead to a run of another."""
     root = config.checkpoint_root
     for run in dict.fromkeys((paths.run_of(root), *paths.all_runs())):
@@ -327,3 +330,22 @@ def require_same_settings(config: TrainConfig, seed: int) -> None:
     for name, value in expected.items():
         if key.get(name) != value:
             raise BadInput(f"these evaluations were made with another {name}", where=str(file), remedy=_TRAIN)
+
+
+def verify_keys(config: TrainConfig, seed: int) -> None:
+    """Checks that the settings beside the evaluations of a gated run are those in the seal of its final model, and that
+    nothing else is there to be read."""
+    require_same_settings(config, seed)
+    file, stated = _evaluations(config, seed) / EVALUATION_KEY, _read_seal(_final_seal(config, seed)).marks.get(SOURCES)
+    sources = dict.fromkeys(("base_model", "shadow_set", "seed_pool"), "") | (stated or {})
+    dtype, limits = read_json(file, _PUT_BACK).get("dtype"), config.rollout_limits(read_meta(config.seed_pool).tools)
+    key = evaluation_key(config, limits, seed, sources, dtype if dtype in DTYPES else "")
+    keys = {file: key}
+    for who, episodes in episode_files(config, seed).items():
+        if who in ("control", "time_control"):
+            file = episodes.with_suffix(CONTROL_KEY)
+            tokens = config.eval.control_tokens if who == "time_control" else read_json(file, _PUT_BACK).get("tokens")
+            keys[file] = control_key(config, key, sources["seed_pool"], tokens if isinstance(tokens, int) else 0)
+    for file, known in keys.items():
+        if file.read_bytes() != json_bytes(known):
+            raise BadInput("does not have the settings of the final model", where=str(file), remedy=_PUT_BACK)

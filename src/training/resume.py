@@ -22,7 +22,7 @@ from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
 from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointFolder, find_latest, newest_first
 from ..config.loader import config_fingerprint, read_yaml, source_files
 from ..config.schema import Section
-from ..config.train_config import TrainConfig
+from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.defaults import CODE, RESUME
 from ..core.errors import BadInput
 from ..core.files import (
@@ -41,12 +41,12 @@ from ..gates.admission import Admission
 from ..gates.manifest import Manifest
 
 if TYPE_CHECKING:
-    from ..engines.job import TrainJob
     from .preflight import Ready
 
 GATED, SOURCES = "gated", "sources"
 """Marks of a checkpoint: whether the run had a ticket, and the SHA-256 of the files that it was made from."""
-EVALUATION_KEY = "key.json"
+EVALUATION_KEY, CONTROL_KEY = "key.json", ".key.json"
+"""File with the settings of the evaluations beside it, and the ending of those of the controls."""
 FREE_TO_CHANGE = (
     "checkpoint", "eval", "device_pref", "build", "watch", "trackers", "rollout.url", "rollout.adapter_dir",
 )  # fmt: skip
@@ -266,22 +266,35 @@ def require_recorded(checkpoint: Checkpoint, ready: Ready) -> None:
         raise BadInput(what, where=str(checkpoint.path), remedy="move the run away and start a new one")
 
 
-def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> dict[str, Any]:
+def evaluation_key(
+    config: TrainConfig, limits: RolloutLimits, seed: int, sources: Mapping[str, str], dtype: str
+) -> dict[str, Any]:
     """All that decides the episodes of an evaluation and their rewards."""
-    config = ready.config
     return {
         "base_model": sources["base_model"],
         "shadow_set": sources["shadow_set"],
         "n": config.eval.n,
         "greedy": config.eval.greedy,
-        "seed": job.seed,
+        "seed": seed,
         # Another card may have room for other slots, and episodes do not depend on them.
-        "rollout": {**job.rollout.facts(), "slots": config.rollout.slots},
+        "rollout": {**limits.facts(), "slots": config.rollout.slots},
         "reward": config.reward.model_dump(mode="json"),
         "weights": sources.get("reward.weights"),
         "use_overclar_penalty": config.use_overclar_penalty,
-        "dtype": str(job.dtype),
+        "dtype": dtype,
         **({} if config.eval.user is None else {"user": config.eval.user}),
+    }
+
+
+def control_key(config: TrainConfig, key: Mapping[str, Any], seed_pool: str, tokens: int) -> dict[str, Any]:
+    """The same for a control. `key`: of the run's own evaluations; `seed_pool`: SHA-256; `tokens`: that it reads."""
+    return {
+        **key,
+        "seed_pool": seed_pool,
+        "tokens": tokens,
+        "lr": config.eval.control_lr,
+        "batch_tokens": config.eval.control_batch_tokens,
+        "finetune": config.finetune.model_dump(mode="json"),
     }
 
 

@@ -44,9 +44,11 @@ from ..engines.models import load_policy, load_trained
 from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
 from ..gates.admission import Admission, admit, require_trial
+from ..gates.final_models import settings_of
 from ..gates.manifest import Manifest
 from ..gates.ticket import ROUND1, TICKET, read_round
 from ..gates.verify import measure_again
+from ..release.verify_results import verify_results
 from ..reward.live_share import LiveShare, RunJudge
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
@@ -57,7 +59,7 @@ from .components import make_callbacks, make_strategy, open_judge
 from .data import held_out
 from .engine import make_engine
 from .preflight import Ready, preflight
-from .results import CONTROL_FILE, TIME_CONTROL_FILE, write_results
+from .results import CONTROL_FILE, TIME_CONTROL_FILE, open_run_of, write_results
 from .sft_control import control, tokens_seen
 
 LATEST_GATED = paths.GATED_CHECKPOINTS / LATEST
@@ -105,10 +107,14 @@ def run(
         if paths.adopt_run(lambda run: _adopt_mirror(ready.config, run)) is None:
             _adopt_mirror(ready.config, paths.new_run())
         resumed = resumption.find_run(ready, resume)
-        for seal in resumption.newest_seals(ready.config, resumed).values() if resumed else ():
+        begun = [*resumption.newest_seals(ready.config, resumed).values()] if resumed else []
+        for seal in begun:
             resumption.require_same_run(seal, ready)
-        if admission and resumed is None:
-            require_trial(path, admission)
+        # A run that began as the trial may go on as the run at scale, where only their steps differ.
+        settings = settings_of(ready.config.model_dump(mode="json"))
+        is_begun = resumed and all(settings_of(seal.marks["config"]) == settings for seal in begun)
+        if admission and not is_begun and (trial := require_trial(path, admission)):
+            _prove_trial(*trial)
         folder = resumed or paths.new_run()
         for written in (*paths.RUN_FOLDERS, *paths.RUN_FILES):
             sweep(folder / written)
@@ -132,6 +138,14 @@ def run(
                 shutil.rmtree(folder, ignore_errors=True)  # refused before it began
     finally:
         os.close(lock)
+
+
+def _prove_trial(config: TrainConfig, report: Path) -> None:
+    """Refuses the report of a trial that does not follow from the trial's episodes and models."""
+    open_run_of(config)
+    if verify_results(False, log.info, report) is None:
+        what, remedy = "is not of a trial behind this ticket", "run the trial and `askgate eval` on it again"
+        raise BadInput(what, where=str(report), remedy=remedy)
 
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_start_only: bool) -> TrialReport | None:
@@ -255,7 +269,7 @@ def _fit_and_evaluate(
     """Trains one seed, then makes the evaluations that the report needs and that are not stored yet."""
     config, engine, job, seed = ready.config, seed_run.engine, seed_run.job, seed_run.job.seed
     evaluations = paths.seed_folder(paths.EVAL_EPISODES, seed, config.seeds)
-    key = resumption.evaluation_key(ready, job, seed_run.sources)
+    key = resumption.evaluation_key(config, job.rollout, seed, seed_run.sources, str(job.dtype))
     resumption.open_evaluations(evaluations, key)
     rollout = EvaluationRollout(job, *held_out(config), greedy=config.eval.greedy, user=config.eval.user)
     shadow = EvalShadow(
@@ -313,10 +327,11 @@ def _fit_and_evaluate(
             "seed %d: the engine ended after step %d of %d; the report is about these", seed, engine.step, config.steps
         )
     if config.eval.control:
-        control_key = key | {"seed_pool": seed_run.sources["seed_pool"]}
-        control(config, job, rollout, tokens_seen(engine), evaluations / CONTROL_FILE, control_key)
-        if config.eval.control_tokens:
-            control(config, job, rollout, config.eval.control_tokens, evaluations / TIME_CONTROL_FILE, control_key)
+        controls = {CONTROL_FILE: tokens_seen(engine), TIME_CONTROL_FILE: config.eval.control_tokens}
+        for name, tokens in controls.items():
+            if tokens is not None:
+                made = resumption.control_key(config, key, seed_run.sources["seed_pool"], tokens)
+                control(config, job, rollout, tokens, evaluations / name, made)
     if isinstance(engine, HasPolicy):
         shadow.require_episodes(engine.policy, engine.step)
         if config.eval.base and not shadow.has_episodes(0):

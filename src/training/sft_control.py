@@ -26,7 +26,7 @@ from ..data.collate import demo_segments
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
 from ..engines.sft import Demo, SftPlan, fine_tune
-from .resume import has_key
+from .resume import CONTROL_KEY, has_key
 
 log = logging.getLogger(__name__)
 
@@ -46,16 +46,9 @@ def tokens_seen(engine: object) -> int:
 def control(
     config: TrainConfig, job: TrainJob, rollout: EvaluationRollout, tokens: int, file: Path, key: Mapping[str, Any]
 ) -> None:
-    """Writes the held-out episodes of the control, once for a key and a number of tokens."""
-    made = {
-        **key,
-        "tokens": tokens,
-        "lr": config.eval.control_lr,
-        "batch_tokens": config.eval.control_batch_tokens,
-        "finetune": config.finetune.model_dump(mode="json"),
-    }
-    key_file = file.with_suffix(".key.json")
-    if file.exists() and has_key(key_file, made):
+    """Writes the held-out episodes of the control, once for a key (`control_key`)."""
+    key_file = file.with_suffix(CONTROL_KEY)
+    if file.exists() and has_key(key_file, key):
         return
     key_file.unlink(missing_ok=True)
     log.info("control: SFT of the base on %d tokens of demonstrations", tokens)
@@ -65,7 +58,7 @@ def control(
     fine_tune(policy, demonstrations(config.seed_pool, job.renderer, job.rollout), plan)
     with atomic_write(file) as handle:
         write_records(handle, rollout(policy))
-    write_json(key_file, made)
+    write_json(key_file, key)
 
 
 def demonstrations(pool: Path, renderer: Renderer, limits: RolloutLimits) -> list[Demo]:

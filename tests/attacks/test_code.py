@@ -111,6 +111,19 @@ def test_an_installed_class_does_not_take_the_place_of_a_measured_one(
     admission._refuse_other_classes(report)
 
 
+def test_a_class_that_no_round_measured_trains_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed class may be exchanged after the rounds, so a gated run takes none."""
+    report = ticket_with_own_class()
+    admission._refuse_unmeasured_classes(report, CONFIG)
+    Path("coach.py").unlink()
+    install(run / "elsewhere", monkeypatch, "class Coach:\n    pass\n")
+    with pytest.raises(BadInput, match="which code of an installed class ran"):
+        config_findings(current_context())
+    others = [one for one in report.findings if "coach.py" not in one.evidence]
+    with pytest.raises(BadInput, match="coach:Coach: no round measured this class"):
+        admission._refuse_unmeasured_classes(replace(report, findings=others), CONFIG)
+
+
 def test_a_ticket_of_other_code_trains_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "code_sha256", lambda: "0" * 64)
     with pytest.raises(BadInput, match="code or templates have changed"):

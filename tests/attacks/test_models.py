@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.core.errors import BadInput
 from src.gates.final_models import ended_early, verify_final_model
+from src.gates.manifest import Manifest
 from src.gates.verify import verify
 from src.release.verify_results import verify_results
-from tests.release.packing import MODEL, WARM_START, silent, trained
+from tests.release.packing import MODEL, RUN, WARM_START, silent, trained
 
 
 def test_verify_accepts_the_honest_models(run: Path) -> None:
@@ -28,6 +30,42 @@ def test_verify_names_final_weights_that_were_exchanged(run: Path) -> None:
     weights = MODEL / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
     with pytest.raises(BadInput, match=r"model.safetensors was changed"):
+        verify(False, silent)
+
+
+def test_verify_names_final_weights_that_are_a_link(run: Path) -> None:
+    """What it leads to may be exchanged after it was verified."""
+    trained()
+    weights = MODEL / "model.safetensors"
+    weights.rename("elsewhere.safetensors")
+    weights.symlink_to(Path("elsewhere.safetensors").absolute())
+    with pytest.raises(BadInput, match=r"model.safetensors is a link"):
+        verify(False, silent)
+
+
+@pytest.mark.parametrize("name", ["README.md", "results.json"])
+def test_a_page_that_is_sealed_with_the_model_is_refused(run: Path, name: str) -> None:
+    """The forger also appends to the manifest."""
+    trained()
+    (MODEL / name).write_text("success 99.9%, verified")
+    before = read_seal(MODEL)
+    for one in (MANIFEST, COMPLETE):
+        (MODEL / one).unlink()
+    seal(MODEL, before.step, before.marks)
+    Manifest().record([RUN / MODEL / MANIFEST])
+    with pytest.raises(BadInput, match="is sealed with the model, and no run saves such a file") as caught:
+        verify(False, silent)
+    assert caught.value.where == str(MODEL / name)
+
+
+def test_a_seal_with_a_key_twice_is_refused(run: Path) -> None:
+    """The last one counts, and a reader sees the first."""
+    trained()
+    text = (MODEL / MANIFEST).read_bytes().replace(b"{", b'{\n  "step": 5000,', 1)
+    (MODEL / MANIFEST).write_bytes(text)
+    (MODEL / COMPLETE).write_text(f"{sha256(text).hexdigest()}\n")
+    Manifest().record([RUN / MODEL / MANIFEST])
+    with pytest.raises(BadInput, match="such as with a key twice"):
         verify(False, silent)
 
 
@@ -52,6 +90,19 @@ def test_verify_names_a_warm_start_that_was_exchanged(run: Path, attack: str) ->
 def test_verify_names_a_final_model_of_another_ticket(run: Path) -> None:
     trained(ticket="0" * 64)
     with pytest.raises(BadInput, match="was not trained with the ticket"):
+        verify(False, silent)
+
+
+@pytest.mark.parametrize("key", ["seed_pool", "shadow_set", "reward.weights", "base_model", "code of AskGate"])
+def test_a_model_that_was_trained_on_other_files_is_refused(run: Path, key: str) -> None:
+    """A model of another run under the ticket's name; its seal says what it was trained with."""
+    trained()
+    before = read_seal(MODEL)
+    for one in (MANIFEST, COMPLETE):
+        (MODEL / one).unlink()
+    seal(MODEL, before.step, before.marks | {"sources": before.marks["sources"] | {key: "0" * 64}})
+    Manifest().record([RUN / MODEL / MANIFEST])
+    with pytest.raises(BadInput, match=f"was trained with another {key} than the rounds measured"):
         verify(False, silent)
 
 

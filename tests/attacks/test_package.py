@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import shutil
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from src.core.errors import BadInput
+from src.core.files import json_bytes
 from src.core.paths import EPISODES, evaluations
-from src.gates.manifest import MANIFEST, Manifest
+from src.gates.manifest import MANIFEST, Entry, Manifest
 from src.gates.ticket import COMMIT, TICKET, read_round
 from src.release.package import FACTS, make_package, refuse_secrets
 from src.release.reproduce import pages_not_compared, reproduce
@@ -21,12 +26,15 @@ from tests.release.packing import (
     careless,
     contents,
     new_key,
+    put,
     rewritten,
     silent,
+    tarball,
     trained,
     unsigned,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
 SECRET = "hunter2-hunter2-hunter2"
 
 
@@ -182,18 +190,95 @@ def test_files_that_no_run_wrote_are_not_packed_and_not_accepted(
     assert name not in contents(make_package(None, run / "out.tgz", None, None, silent))
 
 
-def test_a_page_recorded_by_hand_is_refused(run: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", ["logs/episodes", "templates/pack_v2"])
+def test_a_page_in_a_cache_of_python_is_not_packed_and_not_accepted(
+    run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    """The fingerprint of a folder of the evidence leaves such caches out."""
+    name = f"{folder}/__pycache__/RC1.html"
+    with pytest.raises(BadInput, match="is no kind of file that a package holds") as caught:
+        reproduce(unsigned(packed, lambda found: found.update({name: b"99%, verified"})), silent)
+    assert caught.value.where == name
+    monkeypatch.chdir(run)
     trained()
-    Path("reports/RESULTS.html").write_text("99%, verified")
-    Manifest().record([Path("reports/RESULTS.html")])
+    shutil.copytree(ROOT / "templates/pack_v2", "templates/pack_v2", dirs_exist_ok=True)
+    Path(name).parent.mkdir(parents=True)
+    Path(name).write_text("99%, verified")
+    assert name not in contents(make_package(None, run / "out.tgz", None, None, silent))
+
+
+def test_a_file_that_is_twice_in_a_package_is_refused(packed: Path) -> None:
+    """The last one is unpacked here; who reads the archive otherwise may see the first."""
+    for name in ("reports/rc1/RC1.html", "./reports/rc1/RC1.html", "reports/rc1/rc1.HTML"):
+        found = {name: b"99%, verified", **contents(packed)}
+        with tarball(packed.with_name("twice.tgz")) as target:
+            for one, content in [(name, b"99%, verified"), *found.items()]:
+                put(target, one, content)
+        with pytest.raises(BadInput, match="is there twice"):
+            reproduce(packed.with_name("twice.tgz"), silent)
+
+
+def test_an_archive_behind_the_archive_is_refused(packed: Path) -> None:
+    """`tar --ignore-zeros` unpacks it, over the files that were verified."""
+    with tarball(packed.with_name("more.tgz")) as target:
+        put(target, "reports/rc1/RC1.html", b"99%, verified")
+    both = gzip.decompress(packed.read_bytes()) + gzip.decompress(packed.with_name("more.tgz").read_bytes())
+    with open(packed, "wb") as handle, gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as target:
+        target.write(both)
+    with pytest.raises(BadInput, match="has more behind its last file"):
+        reproduce(packed, silent)
+
+
+def test_a_description_with_a_key_twice_is_refused(packed: Path) -> None:
+    def say_twice(found: dict[str, bytes]) -> None:
+        name = FACTS.as_posix()
+        found[name] = found[name].replace(b"{", b'{\n  "commit": "audited",', 1)
+
+    with pytest.raises(BadInput, match="is not written as AskGate writes it"):
+        reproduce(unsigned(packed, say_twice), silent)
+
+
+@pytest.mark.parametrize("name", ["reports/RESULTS.html", "reports/preflight/RESULTS.html"])
+def test_a_page_recorded_by_hand_is_refused(run: Path, tmp_path: Path, name: str) -> None:
+    trained()
+    Path(name).write_text("99%, verified")
+    Manifest().record([Path(name)])
     with pytest.raises(BadInput, match="neither a round nor a run records pages"):
         make_package(None, tmp_path / "out.tgz", None, None, silent)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["reports/results.json", "reports/preflight/amber_audit.json", "reports/preflight/round2/results_report.json"],
+)
+def test_a_report_recorded_by_hand_is_refused(
+    run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """It would be packed, and nothing derives what it says."""
+
+    def plant(found: dict[str, bytes]) -> None:
+        found[name] = b'{"success": 0.999}'
+        entries = found[MANIFEST.as_posix()].splitlines()
+        before = sha256(entries[-1]).hexdigest()
+        at = json.loads(entries[-1])["at"]
+        entry = Entry("file", name, sha256(found[name]).hexdigest(), 0, at, before)
+        found[MANIFEST.as_posix()] += msgspec.json.encode(entry) + b"\n"
+
+    with pytest.raises(BadInput, match="was recorded by hand") as caught:
+        reproduce(unsigned(packed, plant), silent)
+    assert caught.value.where == name
+    monkeypatch.chdir(run)
+    trained()
+    Path(name).write_text('{"success": 0.999}')
+    Manifest().record([Path(name)])
+    with pytest.raises(BadInput, match="was recorded by hand"):
+        make_package(None, run / "out.tgz", None, None, silent)
 
 
 def test_figures_are_compared_whatever_version_made_the_pages(packed: Path) -> None:
     def of_another_version(found: dict[str, bytes]) -> None:
         facts = json.loads(found[FACTS.as_posix()]) | {"code": "0" * 64}
-        found[FACTS.as_posix()] = json.dumps(facts).encode()
+        found[FACTS.as_posix()] = json_bytes(facts)
         found["reports/rc1/RC1.html"] += b"<!-- worded otherwise -->"
 
     def with_other_figures(found: dict[str, bytes]) -> None:

@@ -53,6 +53,39 @@ def test_untrained_weights_under_a_new_seal_are_named_by_deep(place: Path) -> No
         verify_results(True, silent)
 
 
+def swap_two_tokens(text: str) -> str:
+    found = json.loads(text)
+    vocabulary = found["model"]["vocab"]
+    first, second = sorted(vocabulary, key=vocabulary.__getitem__)[300:302]
+    vocabulary[first], vocabulary[second] = vocabulary[second], vocabulary[first]
+    return json.dumps(found, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        pytest.param("tokenizer.json", swap_two_tokens, id="tokenizer"),
+        pytest.param("chat_template.jinja", lambda text: "{{ messages }}", id="chat template"),
+        pytest.param("generation_config.json", lambda text: json.dumps(json.loads(text) | {"top_k": 1}), id="sampling"),
+        pytest.param("config.json", lambda text: json.dumps(json.loads(text) | {"rope_theta": 7.0}), id="config"),
+        pytest.param("system_prompt.json", lambda text: text.replace("ask", "guess"), id="system prompt"),
+        pytest.param("SERVING.md", lambda text: f"{text}\nSuccess: 99.9%\n", id="recipe"),
+    ],
+)
+def test_files_beside_the_weights_are_those_of_the_base(place: Path, name: str, change: Callable[[str], str]) -> None:
+    """Whoever serves the model uses them; the dialogues that it repeats are rendered with those of the base."""
+    file = MODEL / name
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    file.write_text(change(text), encoding="utf-8")
+    assert file.read_text(encoding="utf-8") != text
+    reseal(MODEL)
+    record(MODEL / MANIFEST, report_again())
+    assert verify_results(False, silent)
+    with pytest.raises(BadInput, match=r"is not what the base model gives|does not say what is recorded") as caught:
+        verify_results(True, silent)
+    assert caught.value.where == str(file)
+
+
 def test_base_episodes_sold_as_trained_are_named_by_deep(place: Path) -> None:
     shutil.copy(BASE, TRAINED)
     record(TRAINED, report_again())

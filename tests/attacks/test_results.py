@@ -22,15 +22,22 @@ from src.core.files import json_bytes, sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import EFFECTIVE_CONFIG, EPISODES, GATED_CHECKPOINTS, evaluations, open_run, run_of
 from src.eval import replay
+from src.eval.metrics import HARD_READING
 from src.gates import manifest
+from src.gates.admission import Admission
 from src.gates.manifest import newest_evaluation
 from src.gates.ticket import TICKET
 from src.release import verify_results as verify_module
 from src.release.card import model_evidence
 from src.release.verify_results import verify_results
 from src.training import results
+from src.training import run as training
+from src.training.preflight import preflight
 from src.training.results import evaluate
+from src.training.resume import source_hashes
 from tests.attacks.gated_run import MODEL, TRAINED, record, report_again, reseal, silent
+from tests.gates.run_folder import edit_profile
+from tests.gates.test_trial import change
 
 
 def edit_report(change: Any) -> Path:
@@ -99,27 +106,71 @@ def test_an_episode_with_a_key_twice_is_refused(place: Path) -> None:
         verify_results(False, silent)
 
 
-def test_settings_of_an_evaluation_that_are_not_those_of_its_run_are_refused(place: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        pytest.param(lambda key: {"greedy": not key["greedy"]}, "made with another greedy", id="greedy"),
+        pytest.param(lambda key: {"rollout": key["rollout"] | {"max_turns": 1}}, "the settings", id="turns"),
+        pytest.param(lambda key: {"reward": key["reward"] | {"outcome": 9.0}}, "the settings", id="reward"),
+        pytest.param(lambda key: {"base_model": "0" * 64}, "the settings", id="base"),
+        pytest.param(lambda key: {"dtype": "success 99.9%"}, "the settings", id="dtype"),
+        pytest.param(lambda key: {"success": 0.999}, "the settings", id="one more"),
+    ],
+)
+def test_settings_of_an_evaluation_that_are_not_those_of_its_run_are_refused(
+    place: Path, change: Any, why: str
+) -> None:
     """Such as sampled dialogues, said to be those of a greedy policy."""
     key = run_of(GATED_CHECKPOINTS) / "logs/eval/key.json"
     stated = json.loads(key.read_bytes())
-    key.write_bytes(json_bytes(stated | {"greedy": not stated["greedy"]}))
+    key.write_bytes(json_bytes(stated | change(stated)))
     record(key)
-    with pytest.raises(BadInput, match="made with another greedy"):
+    with pytest.raises(BadInput, match=why) as caught:
+        verify_results(False, silent)
+    assert Path(caught.value.where).name == "key.json"
+
+
+@pytest.mark.parametrize("field", ["ts", "started", "version"])
+def test_a_sentence_in_place_of_a_time_or_version_is_refused(place: Path, field: str) -> None:
+    """The time of the report is in the first lines of RC1.html."""
+    path = newest_evaluation()
+    assert path
+    found = json.loads(path.read_bytes())
+    (found if field == "ts" else found["evidence"])[field] = "today: success 99.9%"
+    path.write_bytes(json_bytes(found))
+    record(path)
+    with pytest.raises(BadInput, match=r"for a time|is not written as AskGate writes it"):
         verify_results(False, silent)
 
 
-@pytest.mark.parametrize("kind", ["report", "episodes of a step"])
+def test_a_file_recorded_as_one_of_the_run_is_refused(place: Path) -> None:
+    """It would be packed, and nothing derives what it says."""
+    more = run_of(GATED_CHECKPOINTS) / "logs/eval/results.json"
+    more.write_text('{"success": 0.999}')
+    record(more)
+    with pytest.raises(BadInput, match="no run records such a file"):
+        verify_results(False, silent)
+
+
+def test_a_comment_in_the_effective_config_is_refused(place: Path) -> None:
+    """No manifest has this file; its settings are compared with the seal."""
+    file = run_of(GATED_CHECKPOINTS) / EFFECTIVE_CONFIG
+    file.write_text("# success 99.9%\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(BadInput, match="does not have the settings of the final model"):
+        verify_results(False, silent)
+
+
+@pytest.mark.parametrize("kind", ["report", "episodes of a step", "folder of episodes"])
 def test_a_report_that_is_a_link_is_refused(place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it leads to may be exchanged after it was verified."""
-    path = newest_evaluation() if kind == "report" else TRAINED
+    path = newest_evaluation() if kind == "report" else TRAINED if "step" in kind else TRAINED.parent.resolve()
     monkeypatch.setattr(verify_module, "outputs", lambda config: [])  # a step in the middle of a run is not among them
     assert path
     path.rename("elsewhere.json")
     path.symlink_to(Path("elsewhere.json").absolute())
     with pytest.raises(BadInput, match="is a link") as caught:
         verify_results(False, silent)
-    assert Path(caught.value.where).name == path.name
+    assert path.name in Path(caught.value.where).parts
 
 
 def test_an_evaluation_is_recorded_by_its_name_in_the_run_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,3 +356,40 @@ def test_evaluate_finds_the_run_of_its_config(place: Path) -> None:
     assert run_of(GATED_CHECKPOINTS) == first
     assert newest_evaluation() == first / report
     assert verify_results(False, silent)
+
+
+def at_scale() -> tuple[Path, Admission]:
+    """A config at scale whose trial is the finished run, and an admission for it."""
+    Path("scale.yaml").write_text("extends: own.yaml\nsteps: 9\n", encoding="utf-8")
+    edit_profile(lambda found: found["paths"].update(config="scale.yaml", trial="own.yaml"))
+    edit_profile(lambda found: found["thresholds"].update(trial_required=True))
+    sources = source_hashes(preflight(Path("scale.yaml")))
+    return Path("scale.yaml"), Admission("quickstart", sha256_file(TICKET), "run", sources)
+
+
+def test_a_trial_does_not_go_on_as_the_run_at_scale(place: Path) -> None:
+    """Only their steps differ, so the checkpoints of the trial could be resumed. Nobody has evaluated it."""
+    with pytest.raises(BadInput, match="there is no report of a trial"):
+        training.run(at_scale()[0], False, at_scale()[1])
+
+
+def test_a_trial_with_invented_figures_starts_no_run_at_scale(place: Path) -> None:
+    """The forger also appends to the manifest."""
+    scale, admission = at_scale()
+    config = load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"})
+    path = run_of(GATED_CHECKPOINTS) / results.write_results(config, "quickstart_trial")[1][0]
+    record(path)
+    training._prove_trial(config, path)
+    with pytest.raises(BadInput, match="the trial failed"):
+        training.run(scale, False, admission)
+    found = json.loads(path.read_bytes())
+    found["pooled"]["changes"] |= {
+        "need_ask_success": msgspec.to_builtins(change(0.2, 0.4)),
+        "overclar_rate": msgspec.to_builtins(change(0.3, 0.1)),
+        "avg_turns": msgspec.to_builtins(change(3.0, 2.9)),
+        f"success_{HARD_READING}": msgspec.to_builtins(change(0.3, 0.5)),
+    }
+    path.write_bytes(json_bytes(found))
+    record(path)
+    with pytest.raises(BadInput, match="pooled: not what episodes, seals and ticket give"):
+        training.run(scale, False, admission)

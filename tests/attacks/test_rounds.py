@@ -17,15 +17,15 @@ from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.core.files import read_json, sha256_file, write_json
 from src.gates.admission import admit
-from src.gates.gate import PREFLIGHT, Finding
+from src.gates.gate import PREFLIGHT, Finding, measure
 from src.gates.manifest import MANIFEST, START, Manifest
 from src.gates.readmit import readmit
-from src.gates.rounds import run_round
+from src.gates.rounds import FILE_GATES, run_round
 from src.gates.ticket import ENVELOPE, ROUND1, TICKET, Fingerprints, Round, read_round, verify_judge, verify_report
 from src.gates.verify import verify
 from src.pages.rc1_report import gather, rc1_page
 from src.training import results
-from tests.gates.run_folder import edit_profile, judging
+from tests.gates.run_folder import current_context, edit_profile, judging
 from tests.release.packing import silent, trained
 from tests.scoring.server import JudgeServer
 
@@ -84,6 +84,17 @@ def test_invented_figures_of_a_round_are_named_by_deep(run: Path) -> None:
         verify(True, silent)
 
 
+def test_figures_of_a_round_that_are_gone_are_named_by_deep(run: Path) -> None:
+    """The forger also takes them out of the ticket, and writes into the manifest that they were withdrawn."""
+    file = PREFLIGHT / "round2/ablation_report.json"
+    file.unlink()
+    Manifest().withdraw(file)
+    forge_ticket(measured={name: digest for name, digest in read_round(TICKET).measured.items() if name != str(file)})
+    verify(False, silent)
+    with pytest.raises(BadInput, match="ablation: its figures are not what the evidence gives"):
+        verify(True, silent)
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_round_of_another_profile_leaves_the_ticket(run: Path, number: int) -> None:
     refused(number, "rc1", JUDGE, "would withdraw it.*--replace quickstart")
@@ -138,8 +149,18 @@ def invented(gate: str, name: str) -> list[Finding]:
         (lambda: {"after": "0" * 64}, "after the line of .* that it names"),
         (lambda: {"environment": {"SCORER_MODEL": "gpt-5.2-pro"}}, "SCORER_MODEL=gpt-5.2-pro, and the last score"),
         (lambda: {"environment": {"SCORER_PROVIDER": "openai"}}, "SCORER_PROVIDER=openai, and the last score"),
+        (lambda: {"environment": {"RUN_MODE": "prod, audited"}}, "passed with RUN_MODE=prod, audited"),
     ],
-    ids=["row of the disk", "another gate", "row twice", "time", "no such line", "model", "provider"],
+    ids=[
+        "row of the disk",
+        "another gate",
+        "row twice",
+        "time",
+        "no such line",
+        "model",
+        "provider",
+        "mode",
+    ],
 )
 def test_a_forged_ticket_is_refused(run: Path, changes: Callable[[], dict[str, Any]], why: str) -> None:
     forge_ticket(**changes())
@@ -152,6 +173,52 @@ def test_a_ticket_with_a_value_twice_is_refused(run: Path) -> None:
     Manifest().record([TICKET])
     with pytest.raises(BadInput, match="is not written as a round writes it"):
         verified()
+
+
+def test_a_line_of_the_manifest_with_a_value_twice_is_refused(run: Path) -> None:
+    """The chain is made anew from there on."""
+    lines = MANIFEST.read_bytes().splitlines()
+    lines[-1] = lines[-1].replace(b"{", b'{"at":"2020-01-01T00:00:00+00:00",', 1)
+    MANIFEST.write_bytes(b"".join(line + b"\n" for line in lines))
+    with pytest.raises(BadInput, match="is not written as AskGate writes it") as caught:
+        verify(False, silent)
+    assert caught.value.where == f"{MANIFEST}:{len(lines)}"
+
+
+@pytest.mark.parametrize("how", ["removed", "another one"])
+def test_a_ticket_without_its_first_round_is_refused(run: Path, how: str) -> None:
+    """The forger also writes into the manifest that the report was withdrawn, or is this one, and takes the SHA-256 of
+    the report out of the checks of the ticket."""
+    findings = read_round(TICKET).findings
+    forge_ticket(findings=[replace(one, evidence={}) if one.gate == "round1" else one for one in findings])
+    if how == "removed":
+        Manifest().withdraw(ROUND1)
+        ROUND1.unlink()
+    else:
+        write_json(ROUND1, replace(read_round(ROUND1), commit="audited"))
+        Manifest().record([ROUND1])
+    with pytest.raises(BadInput, match="is not the first round that the ticket is based on"):
+        verify(False, silent)
+
+
+@pytest.mark.parametrize(
+    ("name", "gate"),
+    [
+        ("data/episodes/quickstart_calibration.scores.jsonl", "calibration"),
+        ("data/episodes/quickstart_shadow.jsonl", "shadow"),
+        ("data/quickstart_shadow.meta.json", "shadow"),
+        ("data/rollouts/quickstart.metrics.jsonl", "difficulty"),
+        ("configs/weights.json", "weights"),
+    ],
+)
+def test_evidence_with_a_key_twice_is_refused(run: Path, name: str, gate: str) -> None:
+    """The last value counts, and a reader sees the first."""
+    text = Path(name).read_text(encoding="utf-8")
+    first = next(iter(msgspec.json.decode(text.splitlines()[0] if name.endswith("l") else text)))
+    Path(name).write_text(text.replace("{", f'{{"{first}": "99%",', 1), encoding="utf-8")
+    found = measure({gate: FILE_GATES[gate]}, current_context())
+    assert [one.name for one in found if not one.passed] == ["measured"]
+    assert f"has the key '{first}' twice" in found[-1].remedy
 
 
 def test_a_manifest_with_lines_taken_out_before_the_rounds_is_refused(run: Path) -> None:

@@ -14,6 +14,7 @@ import typer
 
 from src.cli.app import GROUPS, app, hyphens
 from src.config.train_config import TrainConfig
+from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
 from src.gates.final_models import FREE_WITH_A_TICKET
 from tests.conftest import Askgate
 
@@ -169,6 +170,12 @@ def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate, monkeypatc
         monkeypatch.setenv("ASKGATE_LANG", language)
         lines = askgate("--help").out.splitlines()[1:]
         assert not [line for line in lines if line.endswith("...")], "a sentence is cut off"
+
+
+def test_the_fixed_limits_of_clue_overlap_are_those_of_the_check(askgate: Askgate) -> None:
+    shown = " ".join(askgate("validate-difficulty", "--help").out.split())
+    assert f"it must also be at least {EASY_OVERLAP_MIN:.2f}." in shown
+    assert f"it must also be at most {HARD_OVERLAP_MAX:.2f}." in shown
 
 
 def test_help_has_eight_groups_each_with_an_example_that_parses(askgate: Askgate) -> None:

@@ -24,6 +24,7 @@ from src.data.readers.articles import (
     search_query,
     split_sentences,
     stands_alone,
+    titles_and_words,
 )
 from src.data.readers.level_fit import OVERLAP_BANDS, choose_clue, overlap
 from tests.data.dataset_records import hotpot, paragraphs, person, strategy
@@ -160,7 +161,7 @@ def test_a_sentence_about_what_the_question_names_is_said_first() -> None:
 def test_no_query_is_made_of_common_words() -> None:
     item = item_of("hard")
     page = next(article for article in item.context if article.title == person(6))
-    query = search_query(item.context, page, reading())
+    query = search_query(titles_and_words(item.context), page, reading())
     assert query
     assert query not in {article.title for article in item.context}
 

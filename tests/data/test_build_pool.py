@@ -236,6 +236,9 @@ def test_records_are_used_again_only_where_there_are_too_few(tmp_path: Path) -> 
     assert build_pool(replace(plan, reuse=3, n=40), tmp_path / "few.jsonl").reused == {}
     again = list(rebuilt_samples(meta, 200, Path(meta.templates_dir)))
     assert again == samples
+    assert not any("comes_from_elsewhere" in contradictions(one, meta) for one in samples)
+    other = replace(meta, seed=meta.seed + 1)
+    assert any("comes_from_elsewhere" in contradictions(one, other) for one in samples)
 
 
 def test_a_part_of_a_pool_is_measured_like_a_balanced_pool(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from askgate_env.success import correct, normalized
@@ -22,10 +23,11 @@ from src.data.pool.build import build_pool
 from src.data.pool.meta import PoolMeta
 from src.data.pool.plan import BuildPlan
 from src.data.pool.voice import voice_in
+from src.data.quality.shortcuts import observation_auc, observe, shortcut_auc
 from src.data.readers import messages
 from src.data.readers.ambignq import ambiguous_item, name_readings
-from src.data.readers.natural import NaturalSource, _without_same_story
-from src.data.readers.natural_records import Reading, contrast
+from src.data.readers.natural import NaturalSource, _herd, _without_same_story
+from src.data.readers.natural_records import NATURAL, Reading, contrast
 
 DATA = Path(__file__).parents[3] / "shared/data"
 SIZES = {"ambignq": 300, "situatedqa": 200, "umwp": 300, "in3": 150, "abg_coqa": 60}
@@ -188,6 +190,50 @@ def test_places_that_are_one_place_make_no_two_readings(tmp_path: Path) -> None:
     found = NaturalSource("situatedqa", write_rows(tmp_path / "b/situatedqa", apart).parent)._items
     readings = [item.hidden.readings for item in found.values() if item.hidden]
     assert [{names[0] for names in one} for one in readings] == [{"the United States", "Peru"}]
+
+
+def test_an_event_with_one_known_answer_is_neither_complete_nor_ambiguous(tmp_path: Path) -> None:
+    """It leaves the year open, and what happened in other years is not known."""
+    asked = [
+        "who won the irish grand national race",
+        "who won the irish grand national in 2018",
+        "who wrote the song help",
+    ]
+    told = [(at, one, "2018", "Ann") for at, one in enumerate(asked)]
+    told += [
+        (7, "who won the welsh grand national race", year, winner) for year, winner in (("2018", "Bo"), ("2019", "Cy"))
+    ]
+    rows = [
+        {"question": one, "id": at, "date": year, "edited_question": f"{one} as of {year}", "answer": [answer]}
+        for at, one, year, answer in told
+    ]
+    found = NaturalSource("situatedqa", write_rows(tmp_path / "situatedqa", rows).parent)._items
+    assert {key: item.hidden is not None for key, item in found.items()} == {
+        "situatedqa:1": False, "situatedqa:2": False, "situatedqa:7": True,
+    }  # fmt: skip
+
+
+def test_a_pool_has_no_more_ambiguous_samples_than_complete_ones_are_like_them(tmp_path: Path) -> None:
+    if not (DATA / "situatedqa").is_dir():
+        pytest.skip("the dataset files are not here")
+    samples, meta = pool_of("situatedqa", DATA, tmp_path, 505)
+    assert sum(sample.needs_clarification for sample in samples) == NATURAL["most_ambiguous"]["situatedqa"]
+    assert meta.fewer_ambiguous == {"hotpotqa": 151 - NATURAL["most_ambiguous"]["situatedqa"]}
+    needs = np.array([sample.needs_clarification for sample in samples])
+    for lower in (
+        shortcut_auc([sample.prompt for sample in samples], needs, 5).lower,
+        observation_auc([observe(sample) for sample in samples], 5).lower,
+    ):
+        assert lower is not None
+        assert lower <= 0.70
+
+
+def test_chosen_questions_have_the_features_of_the_others_as_often() -> None:
+    """Half of `like` has feature 0, so half of what is chosen has it, whatever most keys have."""
+    has = {f"often:{at}": np.array([0, 2]) for at in range(40)} | {f"seldom:{at}": np.array([1, 2]) for at in range(10)}
+    has |= {"a": np.array([0, 2]), "b": np.array([1, 2])}
+    chosen = _herd([key for key in has if ":" in key], ["a", "b"], 20, has, np.array([5, 5, 5]))
+    assert Counter(key.partition(":")[0] for key in chosen) == {"often": 10, "seldom": 10}
 
 
 def test_only_an_unnamed_object_is_missing_from_a_task(tmp_path: Path) -> None:

@@ -50,11 +50,17 @@ def run(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_a_key_no_stage_starts(checkout: Path) -> None:
-    done = run(checkout)
+@pytest.mark.parametrize("provider", ["", "openai", "openrouter"])
+def test_without_a_key_no_stage_starts(checkout: Path, provider: str) -> None:
+    done = run(checkout, SCORER_PROVIDER=provider)
     assert done.returncode == 2
     assert "SCORER_API_KEY" in done.stderr
     assert not (checkout / "reports").exists()
+
+
+@pytest.mark.parametrize("provider", ["custom", "vllm", "llama_cpp", "a_server_of_mine"])
+def test_a_judge_on_a_server_of_your_own_needs_no_key(checkout: Path, provider: str) -> None:
+    assert run(checkout, SCORER_PROVIDER=provider).returncode == 0
 
 
 def test_the_local_judge_needs_no_key(checkout: Path) -> None:

@@ -18,6 +18,7 @@ from src.config.schema import dotted
 from src.core.check import NOT_FOR_SIGNING, remedies
 from src.core.defaults import ProfileName
 from src.core.errors import BadInput
+from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
 from src.eval.trial import (
     Compared,
@@ -40,9 +41,11 @@ from src.gates.ambers import (
     reference_thresholds,
     round_ambers,
     sign_amber,
+    stage_ambers,
     weaker_thresholds,
     weight_ambers,
 )
+from src.gates.manifest import Manifest
 from src.gates.rounds import run_round
 from src.gates.ticket import TICKET, Round, read_round
 from src.gates.verify import verify
@@ -435,6 +438,34 @@ def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -
     make_package(CONFIG, Path("package.tgz"), None, None, silent)
 
 
+@pytest.mark.parametrize("which", ["canaries", "calibration"])
+def test_scores_that_are_not_in_the_ledger_take_no_amber_away(run: Path, which: str) -> None:
+    """The forger makes every checksum fit, so only a score's line in the ledger shows it."""
+    amber_run()
+    file = current_context().exam if which == "canaries" else profile().paths.calibration_scores
+    scores = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    changed = [one | {"overall": 0.0} if "canary" in one["id"] or which == "calibration" else one for one in scores]
+    assert changed != scores
+    file.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in changed))
+    with pytest.raises(BadInput, match="has a score that is not in the ledger"):
+        open_ambers(profile())
+
+
+@poison("amber/stage_report")
+@pytest.mark.parametrize("stage", ["pool", "difficulty", "calibration", "shadow", "ablation"])
+def test_a_report_of_a_stage_with_invented_figures(run: Path, stage: str) -> None:
+    """It is packed as it is, and no gate reads it."""
+    assert stage_ambers(profile()) == []
+    file, measured = getattr(profile().paths, f"{stage}_report"), current_context().work / f"{stage}_report.json"
+    found = json.loads(measured.read_bytes())
+    write_json(file, found)
+    assert stage_ambers(profile()) == []
+    found["checks"][0]["value"] = 88.8
+    write_json(file, found)
+    assert [one.name for one in stage_ambers(profile())] == ["stage_report"]
+    assert found["checks"][0]["name"] in stage_ambers(profile())[0].fact.remedy
+
+
 def test_a_sign_off_of_another_round_is_worth_nothing(run: Path) -> None:
     amber_run()
     sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
@@ -455,6 +486,15 @@ def test_a_sign_off_written_by_hand_is_worth_nothing(run: Path) -> None:
     amber_run()
     path = sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     path.write_text(path.read_text().replace("Ada", "Eve"))
+    assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
+
+
+def test_a_sign_off_with_a_name_twice_is_worth_nothing(run: Path) -> None:
+    """The forger also appends to the manifest. The last name counts, and a reader sees the first."""
+    amber_run()
+    path = sign_amber(profile(), "canaries_fooled", None, None, "Eve", "not used")
+    path.write_text(path.read_text().replace("{", '{\n  "by": "Ada",', 1))
+    Manifest().record([path])
     assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
 
 

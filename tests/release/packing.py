@@ -23,11 +23,13 @@ from askgate_env.actions import say
 from askgate_env.types import Episode, Sample
 from src.checkpoint.seal import MANIFEST as SEAL
 from src.checkpoint.seal import seal
-from src.config.loader import load_train_config
+from src.config.loader import load_train_config, source_files
 from src.config.train_config import TrainConfig
-from src.core.files import sha256_file, write_json
+from src.core.defaults import CODE
+from src.core.files import code_sha256, sha256_file, write_json
 from src.core.jsonl import write_records
 from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRICS, open_run
+from src.data.pool.meta import read_meta
 from src.eval.metrics import figures, flat, mean_reward
 from src.gates.ticket import TICKET
 from src.release.package import PUBLIC, SUMS, SUMS_SIGNATURE, make_package
@@ -35,7 +37,7 @@ from src.reward.configured import make_reward
 from src.runtime.logs import StepLog
 from src.training.data import held_out
 from src.training.results import episode_files, write_results
-from src.training.resume import EVALUATION_KEY
+from src.training.resume import EVALUATION_KEY, evaluation_key
 from src.training.run import record_outputs
 from tests.gates.conftest import finished, run
 from tests.gates.run_folder import PROFILE, copy_of, small_thresholds_are_shipped
@@ -87,13 +89,15 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     seed = config.seeds[0]
     open_run(RUN, GATED_CHECKPOINTS)
     _small_model(MODEL)
+    sources = source_files(config) | {CODE: code_sha256()}
     marks = {"gated": True, "releasable": True, "profile": PROFILE, "config": config.model_dump(mode="json")}
-    marks["ticket"] = ticket or sha256_file(TICKET)
+    marks |= {"ticket": ticket or sha256_file(TICKET), "sources": sources}
     _small_model(WARM_START)
     seal(WARM_START, config.warm_steps, marks)
     seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
-    evaluated = {"shadow_set": sha256_file(config.shadow_set), "n": config.eval.n, "greedy": config.eval.greedy}
-    write_json(RUN / EVAL_EPISODES / EVALUATION_KEY, evaluated | {"seed": seed})
+    limits = config.rollout_limits(read_meta(config.seed_pool).tools)
+    evaluated = evaluation_key(config, limits, seed, sources, "torch.float32")
+    write_json(RUN / EVAL_EPISODES / EVALUATION_KEY, evaluated)
     (RUN / METRICS).write_text(f'{{"seed":{seed},"step":1,"reward":0.5}}\n')
     (RUN / EVAL_METRICS).unlink(missing_ok=True)
     files = episode_files(config, seed)
@@ -111,7 +115,7 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
 def _small_model(folder: Path) -> None:
     """The embedded model with few weights: nobody speaks with it, and a package compresses and searches every byte."""
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(TINY, folder, ignore=shutil.ignore_patterns(WEIGHTS))
+    shutil.copytree(TINY, folder, ignore=shutil.ignore_patterns(WEIGHTS, "README.md"))
     save_file({"weight": np.arange(256, dtype=np.float32)}, folder / WEIGHTS)
 
 

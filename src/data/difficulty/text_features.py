@@ -159,6 +159,7 @@ def operators(expression: str) -> int:
     return len(_OPERATOR.findall(expression))
 
 
+@lru_cache(maxsize=256)
 def asked_arithmetic(question: str) -> int:
     """Number of comparisons and differences (of dates, ages, sizes) that the question asks for in words.
 

@@ -58,7 +58,8 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
         "hidden_article_is_findable": hidden_article_is_findable(sample),
         "rest_is_complete": rest_is_complete(sample),
         "too_many_turns": len(said) > meta.max_turns,
-        "comes_from_elsewhere": (origin.source, origin.split, origin.seed) != (meta.source, meta.split, meta.seed),
+        "comes_from_elsewhere": (origin.source, origin.split) != (meta.source, meta.split)
+        or origin.seed not in range(meta.seed, meta.seed + meta.reuse),
     }
     return [name for name, is_broken in broken.items() if is_broken]
 

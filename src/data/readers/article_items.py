@@ -16,7 +16,16 @@ from askgate_env.types import Article, Level
 
 from ..difficulty.text_features import FUNCTION_WORDS, content_words, lexicon
 from ..pool.source import Item, Step, Want, calls_wanted, followed
-from .articles import YES_NO, ArticleQuestion, Support, article_tokens, bare_title, search_query, stands_alone
+from .articles import (
+    YES_NO,
+    ArticleQuestion,
+    Support,
+    article_tokens,
+    bare_title,
+    search_query,
+    stands_alone,
+    titles_and_words,
+)
 from .level_fit import choose_clue, nearest_item
 
 _CONTEXT_TOKENS: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
@@ -50,7 +59,8 @@ def make_item(record: ArticleQuestion, want: Want, seed: int, spares: Sequence[A
     order = list(range(len(record.gold) + len(distractors)))
     rng.shuffle(order)
     contexts = [_context(record, distractors, size, order) for size in _CONTEXT_TOKENS[want.level]]
-    return nearest_item((_assemble(record, path, one) for path in _paths(record, want) for one in contexts), want)
+    worded = [(one, titles_and_words(one)) for one in contexts]
+    return nearest_item((_assemble(record, path, *one) for path in _paths(record, want) for one in worded), want)
 
 
 def _paths(record: ArticleQuestion, want: Want) -> Iterator[_Path]:
@@ -132,10 +142,12 @@ def _names(text: str) -> set[str]:
     return {word for word in _LEAD["name"].findall(text) if word.lower() not in FUNCTION_WORDS}
 
 
-def _assemble(record: ArticleQuestion, path: _Path, context: tuple[Article, ...]) -> Item:
+def _assemble(
+    record: ArticleQuestion, path: _Path, context: tuple[Article, ...], pages: list[tuple[str, frozenset[str]]]
+) -> Item:
     steps: list[Step] = []
     for number, article in enumerate(path.opened):
-        query = search_query(context, article, record) if number < path.searches else ""
+        query = search_query(pages, article, record) if number < path.searches else ""
         if query:
             steps.append(Step("wiki", query))
         steps.append(Step("wiki", article.title))

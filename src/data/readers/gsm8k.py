@@ -52,6 +52,8 @@ _FIND = {
 }
 SHARED_THINGS = 0.5
 """Share of the content words of a left-out sentence that the rest must have too: nobody asks for an unknown thing."""
+SHORT_WORD = 3
+"""Letters of a word that many sentences have, whatever they are about: `day`, `get`."""
 _NOT_ONE_EXPRESSION = "the steps do not make one expression"
 _fraction = lru_cache(maxsize=4096)(Fraction)
 """Reading a fraction from text is slow, and the same few numbers come again and again."""
@@ -374,7 +376,8 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: S
     return any(
         re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", one) for one in compared for name in names
     ) or any(
-        _FIND["compares_amounts"].search(one) and len(things & {_singular(word) for word in words(one)}) > 1
+        _FIND["compares_amounts"].search(one)
+        and sum(len(word) > SHORT_WORD for word in things & {_singular(word) for word in words(one)}) > 1
         for one in compared
     )
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from math import log
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from askgate_env.tokenize import words
 from askgate_env.tools import search, wiki
@@ -37,7 +40,6 @@ _READERS: dict[str, Callable[[list[Path]], tuple[list[Item], int]]] = {
 """Functions that read a source's files into items; each also counts the records that it saw."""
 PAGES = 6
 """Number of pages that the `wiki` tool has for a question, where the source has pages at all."""
-BINS = 6
 _COUNTED = {
     "results": re.compile(r"^\d+\. ", re.M),
     "years": re.compile(r"\b\d{4}\b"),
@@ -45,18 +47,26 @@ _COUNTED = {
     "commas": re.compile(r"[,;]"),
     "capitals": re.compile(r"\b[A-Z]"),
     "full stops": re.compile(r"[.!]"),
+    "quotes": re.compile(r"[\"“”'‘’]"),
+    "brackets": re.compile(r"[(]"),
+    "words": re.compile(r"\S+"),
 }
 LEAST_SEEN = 4
-MIN_TO_BALANCE = 50
-LENGTH_BINS = 4
+"""Number of questions that have a feature from which it is balanced."""
+MIN_TO_BALANCE = 20
+"""Ambiguous questions below which nothing is balanced: the shortcut gates do not measure so few."""
+WEIGHTS = {"word shown": 1, "part": 2, "word": 5, "form": 5}
+"""Weight of a feature in the balance by its kind. A question has more parts than words, and a reply more words."""
+PART = 4
+"""Characters of a part of a question."""
 EXTRA_TITLE = 14
 """Characters that other pages have more than the page of a complete question: readings say more than a question."""
-MANY_COMPLETE = 4_000
-FRESH_SHARE = 0.75
+MANY_COMPLETE = 1_000
+FRESH_SHARE = 0.7
 """Share of the complete questions that are used, where there are many: those with the least common pairs of words."""
 SAME_STORY = 0.7
 """Share of the words, numbers aside, that two problems have in common if they tell one story."""
-LOOKED_AT = 4
+LOOKED_AT = 8
 """Number of complete questions per sample whose first tool reply is compared."""
 COMMON_WORD = 400
 """A word in more pages than this does not make two pages similar."""
@@ -98,20 +108,18 @@ class NaturalSource:
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, one of a group at most. Where there are too few ambiguous questions, complete ones take
         their place, and `fewer_ambiguous` counts them."""
-        ids = self._usable(task, split)
+        used = {_group(key) for key in taken}
+        ids = [key for key in self._usable(task, split) if _group(key) not in used]
         Random(f"{seed}:{task}:{split}").shuffle(ids)
-        share = sum(want.clarify for want in wants) / len(wants)
-        ids = _alike_first(ids, self._items, share, len(wants), {})
         ids = _fresh_first(ids, self._items)
         seen = self._first_replies(ids, seed, LOOKED_AT * len(wants))
-        if seen:
-            first = [key for key in ids if key in seen]
-            ids = [*_alike_first(first, self._items, share, len(wants), seen), *(key for key in ids if key not in seen)]
-        used = {_group(key) for key in taken}
+        asks = min(sum(want.clarify for want in wants), NATURAL["most_ambiguous"].get(self.name, len(wants)))
+        ids = _alike_first(ids, self._items, seen, asks, len(wants))
         chosen: list[str | None] = [None] * len(wants)
         for ambiguous in (True, False):
             places = [at for at, want in enumerate(wants) if chosen[at] is None and (want.clarify or not ambiguous)]
-            free = iter([key for key in ids if (self._items[key].hidden is not None) == ambiguous])
+            able = [key for key in ids if (self._items[key].hidden is not None) == ambiguous]
+            free = iter(able[:asks] if ambiguous else able)
             for at in places:
                 key = next((key for key in free if _group(key) not in used), None)
                 if key is not None:
@@ -182,61 +190,69 @@ class NaturalSource:
 
 
 def _alike_first(
-    ids: Sequence[str], items: Mapping[str, Item], share: float, count: int, replies: Mapping[str, str]
+    ids: Sequence[str], items: Mapping[str, Item], replies: Mapping[str, str], asks: int, count: int
 ) -> list[str]:
-    """The ids, those first whose words, and the form of the first tool reply, do not tell whether the question is
-    ambiguous.
+    """The ids, first `asks` ambiguous ones and complete ones up to `count` that together have the same features: words
+    and forms of question and first tool reply.
 
-    People ask ambiguous and complete questions about different things. Every question gets a score by its words (naive
-    Bayes without its own group). From each range of lengths (of the reply where there is one) and scores, with and
-    without a year in the pages, ambiguous and complete ones are taken in the same proportion.
+    People ask ambiguous and complete questions about different things, and a classifier would tell them by it. So the
+    ambiguous questions that are most like complete ones are chosen, then complete ones like these.
     """
-    asked = {key: f"{items[key].premise} {items[key].question}" for key in ids}
-    sets = {key: frozenset((*words(asked[key]), *_form(asked[key], replies.get(key, "")))) for key in ids}
-    is_open = {key: items[key].hidden is not None for key in ids}
-    seen = {
-        label: Counter(word for key in ids if is_open[key] == label for word in sets[key]) for label in (True, False)
-    }
-    size = {label: sum(one == label for one in is_open.values()) for label in (True, False)}
-    if not 0 < share < 1 or min(size.values()) < MIN_TO_BALANCE:
+    candidates = [key for key in ids if key in replies] if replies else list(ids)
+    opened, complete = ([key for key in candidates if (items[key].hidden is None) == label] for label in (False, True))
+    if min(len(opened), len(complete), asks) < MIN_TO_BALANCE:
         return list(ids)
-
-    groups: dict[str, list[str]] = defaultdict(list)
-    for key in ids:
-        groups[_group(key)].append(key)
-
-    def score(key: str) -> float:
-        total = 0.0
-        for word in sorted(sets[key]):  # in order: sums of floats must not depend on the hash seed
-            own = Counter(is_open[one] for one in groups[_group(key)] if word in sets[one])
-            with_word = {label: seen[label][word] - own[label] for label in (True, False)}
-            if sum(with_word.values()) >= LEAST_SEEN:
-                odds = {label: (with_word[label] + 1) / (size[label] + 2) for label in (True, False)}
-                total += log(odds[True] / odds[False])
-        return total
-
-    # Where there are too few ambiguous questions, complete ones take their place, and these must be alike too.
-    share = min(share, len({_group(key) for key in ids if is_open[key]}) / count)
-    dated = {key: bool(items[key].context) and _years(items[key].context[0]) > 0 for key in ids}
-    length = {key: len(replies.get(key) or items[key].premise + items[key].question) for key in ids}
-    parts = [ids] if replies else [[key for key in ids if dated[key] == has_year] for has_year in (True, False)]
-    bins = [
-        frozenset(some)
-        for part in parts
-        for long in _quantiles(part, length.__getitem__, LENGTH_BINS)
-        for some in _quantiles(long, score, BINS)
-    ]
-    by_bin = [
-        [[key for key in ids if key in some and is_open[key] == label] for label in (True, False)] for some in bins
-    ]
-    # Units of which each takes `share` ambiguous and the rest complete questions from one range of scores.
-    room = [min(len(opened) / share, len(complete) / (1 - share)) for opened, complete in by_bin]
-    scale = min(1.0, count / max(sum(room), 1e-9))
-    first: list[str] = []
-    for (opened, complete), units in zip(by_bin, room, strict=True):
-        first += opened[: round(scale * units * share)] + complete[: round(scale * units * (1 - share))]
+    sets = {key: _features(items[key], replies.get(key, "")) for key in candidates}
+    seen = Counter(feature for some in sets.values() for feature in some)
+    column = {feature: at for at, feature in enumerate(sorted(one for one in seen if seen[one] >= LEAST_SEEN))}
+    has = {key: np.array([column[feature] for feature in some if feature in column]) for key, some in sets.items()}
+    weight = np.array([WEIGHTS[feature.partition(":")[0]] for feature in column])
+    first = _herd(opened, complete, asks, has, weight)
+    groups = set(map(_group, first))
+    others = [key for key in complete if _group(key) not in groups]
+    first += _herd(others, first, count - len(first), has, weight)
     chosen = set(first)
     return [*first, *(key for key in ids if key not in chosen)]
+
+
+def _herd(
+    keys: Sequence[str], like: Sequence[str], count: int, has: Mapping[str, NDArray[Any]], weight: NDArray[Any]
+) -> list[str]:
+    """So many of the keys, one of a group, that together have each feature as often as `like` (herding, Welling 2009).
+
+    The next key is the one that keeps sum_f weight(f) * (had(f) - size * share(f))^2 smallest, where had(f) counts the
+    chosen keys with the feature f and share(f) is its share in `like`. Computed in whole numbers, so that every machine
+    chooses the same.
+    """
+    target, had = np.zeros_like(weight), np.zeros_like(weight)
+    for key in like:
+        target[has[key]] += 1
+    flat = np.concatenate([has[key] for key in keys])
+    starts = np.cumsum([0, *(len(has[key]) for key in keys)])[:-1]
+    taken = np.zeros(len(keys), np.int64)
+    by_group: dict[str, list[int]] = defaultdict(list)
+    for at, key in enumerate(keys):
+        by_group[_group(key)].append(at)
+    chosen: list[str] = []
+    for size in range(1, min(count, len(by_group)) + 1):
+        gain = weight * (len(like) * (2 * had + 1) - 2 * size * target)
+        best = keys[int(np.argmin(np.add.reduceat(gain[flat], starts) + taken))]
+        had[has[best]] += 1
+        taken[by_group[_group(best)]] = np.iinfo(np.int64).max // 2
+        chosen.append(best)
+    return chosen
+
+
+def _features(item: Item, reply: str) -> set[str]:
+    """Words, pairs of words, size and counts of marks of a question and of the first tool reply; parts of its words."""
+    asked = f"{item.premise} {item.question}".strip()
+    found = {f"part:{asked[at : at + PART].lower()}" for at in range(len(asked) - PART + 1)}
+    for kind, name, text, step in (("word", "asked", asked, 6), ("word shown", "shown", reply, 40)):
+        told = words(text)
+        found |= {f"{kind}:{word}" for word in told} | {f"{kind}:{one} {two}" for one, two in pairwise(told)}
+        found |= {f"form:{name} {mark} {len(pattern.findall(text))}" for mark, pattern in _COUNTED.items()}
+        found.add(f"form:{name} length {len(text) // step}")
+    return found
 
 
 def _fresh_first(ids: Sequence[str], items: Mapping[str, Item]) -> list[str]:
@@ -250,25 +266,6 @@ def _fresh_first(ids: Sequence[str], items: Mapping[str, Item]) -> list[str]:
     common = {key: sum(log(seen[pair]) for pair in pairs[key]) / max(1, len(pairs[key])) for key in complete}
     worn = frozenset(sorted(complete, key=lambda key: (common[key], key))[round(FRESH_SHARE * len(complete)) :])
     return [key for key in ids if key not in worn]
-
-
-def _form(asked: str, reply: str) -> Iterator[str]:
-    """The words of a tool reply, its size and its counts of numbers and marks, each as a word; size and numbers of a
-    question with a reply too."""
-    if reply:
-        yield f"asked length {len(asked) // 6}"
-        yield f"asked numbers {len(_COUNTED['numbers'].findall(asked))}"
-        yield from (f"shown {word}" for word in words(reply))
-        yield f"form length {len(reply) // 40}"
-        for name, pattern in _COUNTED.items():
-            yield f"form {name} {len(pattern.findall(reply))}"
-
-
-def _quantiles(keys: Sequence[str], value: Callable[[str], float], parts: int) -> list[list[str]]:
-    """The keys in parts of equal size by a value."""
-    ranked = sorted(keys, key=lambda key: (value(key), key))
-    step = max(1, -(-len(ranked) // parts))
-    return [ranked[at : at + step] for at in range(0, len(ranked), step)]
 
 
 class _PageIndex:

@@ -1,14 +1,17 @@
 """SituatedQA (Zhang and Choi 2021): questions whose answer depends on the date or on the place.
 
-Every annotated date or place is a page. A question with one answer for all its dates is complete, with the same pages.
-Of the questions whose answer changes with the date only those about an event that takes place again and again are
-ambiguous: the others mean now. The file of places has one place per question, so questions in nearly the same words are
-read as one question about several places; the others are complete with their place.
+Every annotated date or place of an ambiguous question is a page. Of the questions whose answer changes with the date
+only those about an event that takes place again and again are ambiguous: the others mean now. The file of places has
+one place per question, so questions in nearly the same words are read as one question about several places.
+
+Complete are the questions of the file of dates with one answer. Those of the file of places are not used with their
+place added at the end (`who is guest judge in america`): nobody words them so, and the end would tell that they are
+complete.
 """
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -25,6 +28,8 @@ from .natural_records import Reading, SourceLists, meant_first, meant_reading, r
 MOST_READINGS = 3
 LEAST_SEEN = 2
 """Number of questions about a place below which its name may be misspelt, or the name of a band."""
+LEAST_WORDS = 6
+"""Words of a question without its place. Complete questions are longer, so a shorter one would be marked."""
 _LISTS = SourceLists("situatedqa")
 _WORDS, _FIND = _LISTS.words, _LISTS.find
 _MISREAD = ("Ã", "Â", "â€", "a\u0302\u20ac")
@@ -51,7 +56,7 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
     placed: dict[tuple[str, ...], list[SituatedRecord]] = defaultdict(list)
     seen = Counter(record.location for record in records)
     for record in records:
-        answer = " ".join(record.answer)
+        answer = unicodedata.normalize("NFC", " ".join(record.answer))
         if any(mark in answer for mark in _MISREAD) or not record.answer or answer.startswith("None"):
             continue
         if not _is_clear(record.question):
@@ -61,7 +66,7 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
         elif record.location and seen[record.location] >= LEAST_SEEN:
             placed[_same_question(record.question)].append(record)
     items = [_dated_item(group) for group in dated.values()]
-    items += [item for group in placed.values() for item in _placed_items(group)]
+    items += [_placed_item(group) for group in placed.values()]
     return [item for item in items if item is not None], len(dated) + len(placed)
 
 
@@ -86,25 +91,27 @@ def _same_question(question: str) -> tuple[str, ...]:
 def _dated_item(group: list[SituatedRecord]) -> Item | None:
     """A question about an event that takes place again and again, or a complete one if every date has the same answer.
 
-    Other questions mean now, or the answers of all dates together.
+    Other questions mean now, or the answers of all dates together. One about such an event that is annotated with one
+    answer only is neither: it leaves the date open, and the other answers are not known.
     """
     first: dict[str, SituatedRecord] = {}
     for record in sorted(group, key=lambda one: one.date):
         first.setdefault(normalized(record.answer[0]), record)
-    source_id = f"situatedqa:{group[0].id}"
-    if len(first) > 1:
-        question = group[0].question
-        if not _FIND["event"].match(question) or _WORDS["has_default"] & set(words(question)):
-            return None
+    source_id, question = f"situatedqa:{group[0].id}", group[0].question
+    has_default = _FIND["numbered"].search(question) or _WORDS["has_default"] & set(words(question))
+    if _FIND["event"].match(question) and not has_default:
         chosen = list(first.values())[-MOST_READINGS:]
-        return _ambiguous(source_id, chosen, [one.date for one in chosen], "year")
+        return _ambiguous(source_id, chosen, [one.date for one in chosen], "year") if len(first) > 1 else None
+    if len(first) > 1:
+        return None
     kept = list({one.date: one for one in group}.values())[:MOST_READINGS]
-    readings = [Reading(one.edited_question, one.answer) for one in kept]
-    return reading_item(source_id, f"{group[0].question}?", readings, 0)
+    # What has been looked up for one date only is true at any time.
+    readings = [Reading(one.edited_question if len(kept) > 1 else question, one.answer) for one in kept]
+    return reading_item(source_id, f"{question}?", readings, 0)
 
 
-def _placed_items(group: list[SituatedRecord]) -> list[Item]:
-    """One question about several places; else each question in full, which is complete."""
+def _placed_item(group: list[SituatedRecord]) -> Item | None:
+    """One question about several places."""
     first: dict[str, SituatedRecord] = {}
     places: set[str] = set()
     for record in group:
@@ -113,17 +120,9 @@ def _placed_items(group: list[SituatedRecord]) -> list[Item]:
             first[normalized(record.answer[0])] = record
             places.add(place)
     chosen = list(first.values())[:MOST_READINGS]
-    if len(chosen) > 1:
-        item = _ambiguous(f"situatedqa:{group[0].id}", chosen, [_place(one.location) for one in chosen], "place")
-        return [item] if item is not None else []
-    one = group[0]
-    if {"we", "us", "our"} & set(words(one.question)) or not re.search(
-        rf"\b(?:in|of) {re.escape(one.location)}$", one.edited_question
-    ):
-        return []
-    return [
-        reading_item(f"situatedqa:{one.id}", f"{one.edited_question}?", [Reading(one.edited_question, one.answer)], 0)
-    ]
+    if len(chosen) < 2:
+        return None
+    return _ambiguous(f"situatedqa:{group[0].id}", chosen, [_place(one.location) for one in chosen], "place")
 
 
 def _place(location: str) -> str:
@@ -144,6 +143,8 @@ def _place(location: str) -> str:
 def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], kind: str) -> Item | None:
     at = meant_reading(source_id, chosen)
     question, value = chosen[at].question, values[at]
+    if kind == "place" and (len(words(question)) < LEAST_WORDS or _WORDS["speaker"] & set(words(question))):
+        return None
     if any(occurs(one, question) for one in values):
         return None
     if any(occurs(one, answer) for record in chosen for answer in record.answer for one in values):

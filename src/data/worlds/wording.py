@@ -244,7 +244,7 @@ class WorldText:
         slots |= {"name": entity.name, "tag": entity.tag, "a tag": described, "A tag": capitalize(described)}
         page: list[Sentence] = []
         for sentence in self.articles.pages[entity.kind]:
-            if any(relation not in facts for relation in sentence.states):
+            if [relation for relation in sentence.states if relation not in facts]:  # faster than any()
                 continue
             template = rng.choice(sentence.text)
             if sentence.more:

@@ -18,9 +18,10 @@ from ...config.loader import config_files, load_train_config, read_yaml
 from ...config.profile import Profile
 from ...config.train_config import TrainConfig, WatchSection
 from ...core.check import Check, Rule, check, remedies
-from ...core.files import sha256_file
+from ...core.errors import BadInput
+from ...core.files import PACKAGE_FACTS, sha256_file
 from ...core.jsonl import read_lines, read_records
-from ...core.user_class import own_files
+from ...core.user_class import OWN_FILE, class_file, own_files
 from ...data.pool.shadow_set import read_set
 from ...data.quality.leaks import demonstration_leaks
 from ...scoring.scores import Score
@@ -56,7 +57,7 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
     config, wanted, paths = _settings(path), profile.thresholds.config, profile.paths
     if config is None:
         return [("simulate", 1, "==", 0)]
-    sampling, reward = config.priority_sampling, config.reward
+    sampling, reward, ablation = config.priority_sampling, config.reward, load_train_config(paths.ablation_config)
     steps = (0, *(entry.step for entry in sampling.seed_ratio_schedule))
     difficulty = _distance(sampling.by_difficulty, wanted.by_difficulty)
     loosened = sum(getattr(config.watch, name) > getattr(wanted.watch, name) for name in WatchSection.model_fields)
@@ -79,8 +80,11 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
         # A lower alpha would be a weaker penalty than the documented one; 0 would switch it off.
         ("reward.alpha", reward.alpha, ">=", OVERCLAR_ALPHA),
-        # The ablation measures one alpha, so it says nothing about a run with another.
-        ("reward.alpha[ablation]", reward.alpha, "==", load_train_config(paths.ablation_config).reward.alpha),
+        # The ablation measures one alpha beside one reward, so it says nothing about a run with another.
+        ("reward.alpha[ablation]", reward.alpha, "==", ablation.reward.alpha),
+        ("reward.outcome[ablation]", reward.outcome, "==", ablation.reward.outcome),
+        ("reward.info[ablation]", reward.info, "==", ablation.reward.info),
+        ("demo_loss[ablation]", config.demo_loss == ablation.demo_loss, "==", 1),
         ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
         # The weights that were calibrated and compared must be those that reward the run.
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
@@ -148,6 +152,10 @@ def _demonstration_leaks(pool: Path, shadow: Path, n: int, similarity: float, *d
 
 def _evidence(path: Path) -> dict[str, str]:
     config, read = _settings(path), config_files(path)
+    for name in config.own_classes if config else ():
+        if (file := class_file(name)) and not file.is_file() and not PACKAGE_FACTS.is_file():
+            what = f"{name}: nothing shows later which code of an installed class ran"
+            raise BadInput(what, where=str(path), remedy=OWN_FILE.format(file))
     if config:
         read += [*own_files(config.own_classes), *filter(None, [config.reward.unstable_list])]
     return evidence_of(*read)
