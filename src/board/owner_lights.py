@@ -31,6 +31,8 @@ LIGHT_GATES: dict[str, tuple[str, ...]] = {
     EVIDENCE: ("round1",),
 }
 """The lights of a round, and the gates that each shows."""
+AMBER_LIGHTS = {"judge_auc": "scoring", "judge_noise": "scoring", "canaries_fooled": "scoring"}
+"""The light that shows an amber. The evidence shows the others."""
 
 
 @dataclass(frozen=True)
@@ -123,24 +125,23 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
             return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
-        if not report.ambers:
-            return light("green", "report and files match", "报告与文件一致")
-        known = {one.name: amber_label(one.name) for one in report.ambers}
-        signed = sign_offs(load_profile(report.profile))
-        english = "; ".join(f"{en}, signed off" if name in signed else en for name, (en, _) in known.items())
-        chinese = "；".join(f"{zh}，已签字" if name in signed else zh for name, (_, zh) in known.items())
-        amber = light(
-            "amber",
-            f"report and files match; the owner must know: {english}",
-            f"报告与文件一致；负责人须知：{chinese}",
-        )
-        return replace(amber, ambers=report.ambers, signed=signed)
-    if not findings:
+        good = "report and files match", "报告与文件一致"
+    elif not findings:
         return light("grey", "nothing was measured", "没有测量")
-    if changed:
+    elif changed:
         return light("grey", f"changed since: {', '.join(changed)}", f"测量后文件已变：{', '.join(changed)}")
-    many = f"all {len(findings)} checks" if len(findings) > 1 else "its check"
-    return light("green", f"{many} passed", f"{len(findings)} 项全部通过")
+    else:
+        many = f"all {len(findings)} checks" if len(findings) > 1 else "its check"
+        good = f"{many} passed", f"{len(findings)} 项全部通过"
+    ambers = [one for one in report.ambers if AMBER_LIGHTS.get(one.name, EVIDENCE) == name]
+    if not ambers:
+        return light("green", *good)
+    known = {one.name: amber_label(one.name) for one in ambers}
+    signed = sign_offs(load_profile(report.profile))
+    english = "; ".join(f"{en}, signed off" if name in signed else en for name, (en, _) in known.items())
+    chinese = "；".join(f"{zh}，已签字" if name in signed else zh for name, (_, zh) in known.items())
+    amber = light("amber", f"{good[0]}; the owner must know: {english}", f"{good[1]}；负责人须知：{chinese}")
+    return replace(amber, ambers=ambers, signed=signed)
 
 
 def _now(sums: Fingerprints, name: str) -> str | None:

@@ -175,8 +175,9 @@ def sync(
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet
 
-    loop = open_loop(options.chosen_profile(profile), full=False)
-    made, path = write_packet(number, loop.lights(), loop.command)
+    loop = open_loop(options.chosen_profile(profile))
+    found = loop.lights()
+    made, path = write_packet(number, found, both(*loop.next_step(found)), loop.profile.paths)
     # The packet is there to be pasted, so it is printed either way.
     show.result(made, as_json, show.print_json, path)
 

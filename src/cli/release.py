@@ -50,7 +50,7 @@ def export_gguf(
     from ..release.gguf_check import export_gguf as export
 
     with show.Terminal().progress("comparing with PyTorch", PROMPTS) as progress:
-        report, path = export(model, out, type_, adapter, show.complain, progress)
+        report, path = export(model, out, type_, adapter, show.Terminal().message, progress)
     show.finish(report, as_json, path, _print_agreement)
 
 
@@ -209,7 +209,7 @@ def package(
     """
     from ..release.package import make_package
 
-    made = make_package(config, out, key, show.password_of(key), show.say)
+    made = make_package(config, out, key, show.password_of(key), show.tell)
     show.made([made], as_json=False)
 
 
@@ -238,10 +238,12 @@ def reproduce(
     from ..release.reproduce import pages_not_compared
     from ..release.reproduce import reproduce as check
 
-    facts = check(packed, show.say, public_key, rerun, allow_class or (), owner_key, tsa_root)
+    facts = check(packed, show.tell, public_key, rerun, allow_class or (), owner_key, tsa_root)
     again = ", and trained again with the same weights" if rerun else ""
     pages = " except for its pages: another version of AskGate made them" if pages_not_compared(facts) else ""
-    show.say(f"VERIFIED{pages}: {packed}{again}")
+    again_zh = "，重新训练后权重相同" if rerun else ""
+    pages_zh = "（网页由另一版本的 AskGate 生成，未比较）" if pages else ""
+    show.say(f"VERIFIED{pages}: {packed}{again}", f"VERIFIED 核验通过{pages_zh}：{packed}{again_zh}")
 
 
 def push(
@@ -320,7 +322,7 @@ def report(
 
     if evaluation is not None and not evaluation.is_file():
         raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate eval`")
-    verify_results(False, show.complain, evaluation)
+    verify_results(False, show.Terminal().message, evaluation)
     found = write_rc1(load_profile(options.chosen_profile(profile)), evaluation)
     if as_json:
         show.print_json(found)
@@ -347,18 +349,25 @@ def review(
     as_json: options.Json = False,
 ) -> None:
     """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
-    from ..config.profile import load_profile
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
+    from ..loop.profile_loop import open_loop
     from ..pages.review import write_review
 
-    found, made = write_review(days, measure(load_profile(options.chosen_profile(profile)), newest_evaluation()))
+    loop = open_loop(options.chosen_profile(profile))
+    found, made = write_review(days, measure(loop.profile, newest_evaluation()), loop.lights())
     if as_json:
         show.print_json(found)
         return
     show.say(
-        f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}"
+        f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}",
+        f"{days} 天内：测量阶段 {len(found.events)} 次，训练后评测 {len(found.evaluations)} 次",
     )
+    for one in found.ambers:
+        show.say(
+            f"amber: {one.en}, {f'signed off by {one.signed}' if one.signed else 'not signed off'}",
+            f"黄灯：{one.zh}，{f'{one.signed} 已签字' if one.signed else '未签字'}",
+        )
     show.wrote(*made)
 
 

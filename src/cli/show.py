@@ -53,6 +53,11 @@ def say(text: str | Text, chinese: str = "", stderr: bool = False) -> None:
     console(stderr).print(both(text, chinese) if isinstance(text, str) else text, soft_wrap=True)
 
 
+def tell(text: str) -> None:
+    """Prints a line of the evidence in the language of the terminal, where `errors_zh.yaml` has it."""
+    say(in_chinese(text))
+
+
 def complain(text: str, chinese: str = "") -> None:
     """Prints one line to standard error."""
     say(text, chinese, stderr=True)
@@ -432,7 +437,8 @@ def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -
             return
         reported = tenths
         left = (clock() - started) / tally.done * (tally.total - tally.done)
-        say(f"{doing}: {tally.done} of {tally.total} samples, {_money(tally)}, about {left:.0f} s left")
+        english = f"{doing}: {tally.done} of {tally.total} samples, {_money(tally)}, about {left:.0f} s left"
+        say(both(english, f"{doing}: {tally.done}/{tally.total} 条样本，{_money(tally)}，约剩 {left:.0f} 秒"))
 
     return progress
 
@@ -440,5 +446,8 @@ def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -
 def _money(tally: Tally) -> str:
     """Cost so far and at the end, after at least one sample has ended."""
     if tally.cost is None:
-        return "cost not known"
-    return f"${tally.cost:.4f} of about ${tally.cost / tally.done * tally.total:.4f}" if tally.cost else "free"
+        return both("cost not known", "费用未知")
+    if not tally.cost:
+        return both("free", "免费")
+    now, end = f"${tally.cost:.4f}", f"${tally.cost / tally.done * tally.total:.4f}"
+    return both(f"{now} of about {end}", f"已用 {now}，预计共 {end}")

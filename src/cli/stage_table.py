@@ -32,7 +32,7 @@ DONE = ("ok", "kept", "RED")
 """States of a stage that ended with a verdict."""
 READ_BYTES = 4096
 COLOURS = {"ok": "green", "kept": "green", "RED": "bold red", "stop": "bold red", "run": "bold cyan", "skip": "yellow"}
-_PROGRESS = re.compile(r"^(?:.*: )?([\w ]+): (\d+) of (\d+)\b|\b(step) (\d+)/(\d+)\b", re.MULTILINE)
+_PROGRESS = re.compile(r"^(?:.*: )?([\w ]+): (\d+)(?: of |/)(\d+)\b|\b(step) (\d+)/(\d+)\b", re.MULTILINE)
 
 
 def stage_view(resume: str) -> StageView:
@@ -52,6 +52,8 @@ def progress_in(output: str) -> Progress | None:
 
     >>> progress_in("made it: 600 episodes\\nscoring: 3 of 30 samples, free, about 9 s left\\n")
     Progress(label='scoring', done=3, total=30)
+    >>> progress_in("第 1 轮预检: 评分: 3/30 条样本，免费，约剩 9 秒")
+    Progress(label='评分', done=3, total=30)
     >>> progress_in("step 7/24 reward 0.3100")
     Progress(label='step', done=7, total=24)
     """

@@ -103,7 +103,8 @@ def sft(
     except Stop:
         raise typer.Exit(1) from None
     verb = "ppo-runner --config" if gated else "train --resume --config"
-    show.say(f"the warm start is complete; to continue: askgate {verb} {config}")
+    typed = f"askgate {verb} {config}"
+    show.say(f"the warm start is complete; to continue: {typed}", f"热启动已完成；继续训练：{typed}")
 
 
 def ppo_runner(
@@ -306,6 +307,10 @@ def show_results(report: TrialReport) -> None:
             rows += [_row(f"  {both('seed', '种子')} {one.seed}", name, one) for one in report.seeds if one.changes]
     show.print_table(_columns(f"{title}, {_steps(report, pooled)}", pooled), rows)
     show.say_held_out(report.figures["held_out"])
+    if not (pooled.over_control or pooled.over_time_control):
+        from ..pages.render import LABELS
+
+        show.say(*LABELS["controls"]["missing"])
 
 
 def _steps(report: TrialReport, compared: Compared) -> str:
@@ -340,6 +345,9 @@ def _others(compared: Compared) -> list[tuple[str, dict[str, Change]]]:
 
 if TYPE_CHECKING:
     from ..gates.ticket import Round
+
+ROUND_SETTINGS = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
+"""Variables that a round needs, each with a value that works without a key."""
 
 
 def run_round(
@@ -387,12 +395,16 @@ def run_round(
             remedy="write `askgate round 1`, then `askgate round 2`",
         )
     if number is None:
-        report, path = readmit(show.complain)
+        report, path = readmit(show.Terminal().message)
         options.say_profile(report.profile)
         show.result(report, as_json, _print_round, *([path] if report.passed else []))
         raise typer.Exit(report.exit_code)
     profile = options.chosen_profile(profile, "rc1")
-    with show.Terminal().scoring(f"round {number}: scoring") as progress:
+    if missing := {name: value for name, value in ROUND_SETTINGS.items() if not os.environ.get(name, "").strip()}:
+        typed = "export " + " ".join(f"{name}={value}" for name, value in missing.items())
+        own = ", or name your own judge with SCORER_PROVIDER" if "SCORER_PROVIDER" in missing else ""
+        raise BadInput("a round needs settings that are not set", where=", ".join(missing), remedy=typed + own)
+    with show.Terminal().scoring(both(f"round {number}: scoring", f"第 {number} 轮预检: 评分")) as progress:
         report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)
     if not report.passed:
@@ -415,9 +427,13 @@ def verify(
         from ..gates.verify import verify as check
         from ..release.verify_results import verify_results
 
-        rounds = check(deep, show.say, owner_key=owner_key, tsa_root=tsa_root)
-        verify_results(deep, show.say, dialogues=dialogues)
-    show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
+        rounds = check(deep, show.tell, owner_key=owner_key, tsa_root=tsa_root)
+        verify_results(deep, show.tell, dialogues=dialogues)
+    names = ", ".join(one.round for one in rounds)
+    show.say(
+        f"VERIFIED: {names}{', measured again' if deep else ''}",
+        f"VERIFIED 核验通过：{names}{'，已重新测量' if deep else ''}",
+    )
 
 
 def anchor(
@@ -427,8 +443,8 @@ def anchor(
     """Have a timestamp authority certify that the evidence exists now. Sends one hash, nothing else."""
     from ..gates.anchor import ANCHORS, make_anchor
 
-    make_anchor(url, root, show.say)
-    show.say(f"wrote {ANCHORS}")
+    make_anchor(url, root, show.tell)
+    show.wrote(ANCHORS)
 
 
 def sign_off(
@@ -459,13 +475,15 @@ def sign_off(
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check
 
-    ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
+    ticket = next((one for one in check(False, show.tell, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
     profile, password, by, reason = load_profile(ticket.profile), show.password_of(key), by.strip(), reason.strip()
     if amber:
-        from ..gates.ambers import sign_amber
+        from ..gates.ambers import ambers, sign_amber
 
+        # Whoever signs sees what it is; a name that is not known is refused by `sign_amber`.
+        show.print_ambers([one.fact for one in ambers(profile) if one.name == amber])
         by = by or show.ask("your name", "您的姓名")
         reason = reason or show.ask(f"why {amber} is acceptable", f"为何可以接受 {amber}")
         show.wrote(sign_amber(profile, amber, key, password, by, reason))

@@ -41,6 +41,7 @@ class Batch:
     divisor: int | None = None
     """Number of tokens that a mean over tokens divides by, where episodes without signal were left out; None: all."""
     ref_logp_N: Tensor | None = None
+    """Log-probabilities under the reference: the frozen warm start, or else the base."""
     value_N: Tensor | None = None
 
 
@@ -55,7 +56,7 @@ class Strategy(Protocol):
     critic: bool
     """Whether it needs a value for every policy token."""
     reference: bool
-    """Whether it needs the log-probabilities of the frozen base model."""
+    """Whether it needs log-probabilities of the reference: the frozen warm start, or else the base."""
     group_size: int
     """Episodes per sample in a batch."""
 

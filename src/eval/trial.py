@@ -99,16 +99,44 @@ def trial_report(runs: Sequence[SeedRun], about: dict[str, Any], limits: Thresho
 
 def trial_ambers(pooled: Compared) -> list[Check]:
     """Facts about a trained policy that the owner must know though every gate passed."""
-    return [*control_ambers(pooled), *task_ambers(pooled), *recall_ambers(pooled)]
+    return [*control_ambers(pooled), *warm_start_ambers(pooled), *task_ambers(pooled), *recall_ambers(pooled)]
+
+
+def warm_start_ambers(pooled: Compared) -> list[Check]:
+    """The amber of figures that are worse than after the warm start by more than chance: 95% interval beyond 0."""
+    sides = {"success": 1, "need_ask_success": 1, "overclar_rate": -1}
+    return _fallen("worse_than_warm_start", sides, pooled.over_warm_start)
 
 
 def task_ambers(pooled: Compared) -> list[Check]:
-    """The amber of tasks whose success did not rise, or rose by no more than chance: 95% interval not above 0."""
-    changes = {task: pooled.changes[f"success_{task}"] for task in TASKS} if pooled.changes else {}
+    """The ambers of tasks whose success or need-ask success did not rise, or rose by no more than chance (95% interval
+    not above 0), and of tasks whose question recall fell by more than chance."""
+    return [
+        *_not_risen("task_success", "success", pooled.changes),
+        *_not_risen("task_need_ask", "need_ask_success", pooled.changes),
+        *_fallen("task_recall", {f"question_recall_{task}": 1 for task in TASKS}, pooled.changes),
+    ]
+
+
+def _not_risen(name: str, measure: str, found: Changes | None) -> list[Check]:
+    changes = {task: found[f"{measure}_{task}"] for task in TASKS} if found else {}
     lows = {task: round(100 * one.low, 2) for task, one in changes.items() if one.low is not None and one.low <= 0}
     if not lows:
         return []
-    return amber("task_success", min(lows.values()), ">", 0.0, "; ".join(_told(task, changes[task]) for task in lows))
+    return amber(name, min(lows.values()), ">", 0.0, "; ".join(_told(task, changes[task]) for task in lows))
+
+
+def _fallen(name: str, sides: dict[str, int], found: Changes | None) -> list[Check]:
+    """`sides`: figures, each with 1 where more is better and -1 where less is. The value of the amber is the end of the
+    worst interval that is nearer to 0, in points; below 0 it is worse."""
+    nearer = {}
+    for figure, side in sides.items():
+        end = (found[figure].high if side > 0 else found[figure].low) if found else None
+        if end is not None and side * end < 0:
+            nearer[figure] = round(100 * side * end, 2)
+    if not found or not nearer:
+        return []
+    return amber(name, min(nearer.values()), ">=", 0.0, "; ".join(_told(one, found[one]) for one in nearer))
 
 
 def _told(task: str, change: Change) -> str:

@@ -7,7 +7,10 @@
     judge_noise         the judge's scores of one dialogue differ as much as those of different dialogues
     canaries_fooled     the judge scored worthless answers as high as good dialogues
     control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
+    worse_than_warm_start  RL made success, need-ask success or over-clarification worse than after the warm start
     task_success        a task's success did not rise by more than chance
+    task_need_ask       a task's need-ask success did not rise by more than chance
+    task_recall         a task's question recall fell by more than chance
     question_recall     the trained policy gets missing information by asking less often than its base
     stage_report        a stage's own report has other figures than the second round measured
 

@@ -114,8 +114,9 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
         )
     if any(light.signed for light in found):
         return (
-            "no light is red, and every amber is signed off: read reports/rc1/RC1.html",
-            "没有红灯，黄灯均已签字：请阅读 reports/rc1/RC1.html",
+            "no light is red, and every amber is signed off: run `askgate report` (it writes the "
+            "sign-offs into reports/rc1/RC1.html), then `askgate package`",
+            "没有红灯，黄灯均已签字：请运行 `askgate report`（签字写入 reports/rc1/RC1.html），再 `askgate package`",
         )
     return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"
 

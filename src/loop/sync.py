@@ -1,6 +1,7 @@
 """The SYNC packet (`askgate sync`): the artifacts of `configs/sync.yaml` that a run has produced, and what is missing.
 
-An artifact counts as produced when its file exists; the packet has its SHA-256.
+An artifact counts as produced when its file exists; the packet has its SHA-256. Its path may name a path of the profile
+in use, such as `{balanced}`. Risks are failed checks, ambers (with who signed them off) and stages that are not done.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from ..config.loader import load
+from ..config.profile import Paths
 from ..config.schema import FilePath, Section
+from ..core.check import amber_label
+from ..core.errors import BadInput
 from ..core.files import write_json
-from .lights import Light, next_step
+from ..runtime.language import in_language
+from .lights import Light
 from .stage import fingerprints
 
 SETTINGS = Path("configs/sync.yaml")
@@ -46,27 +51,31 @@ class SyncSettings(Section):
         return artifacts
 
 
-def write_packet(number: int | None, lights: Sequence[Light], command: str) -> tuple[dict[str, Any], Path]:
-    """Writes a packet to reports/sync/, by default with the next free number."""
+def write_packet(number: int | None, lights: Sequence[Light], notes: str, paths: Paths) -> tuple[dict[str, Any], Path]:
+    """Writes a packet to reports/sync/, by default with the next free number. `paths`: those of the profile."""
     if number is None:
         known = [re.fullmatch(r"round_(\d+)", path.stem) for path in FOLDER.glob("round_*.json")]
         number = max((int(found[1]) for found in known if found), default=0) + 1
-    made = packet(load(SETTINGS, SyncSettings), number, lights, command)
+    settings = load(SETTINGS, SyncSettings)
+    artifacts = [one.model_copy(update={"path": _path_in(one, paths)}) for one in settings.artifacts]
+    made = packet(settings.model_copy(update={"artifacts": artifacts}), number, lights, notes)
     path = FOLDER / f"round_{number:03d}.json"
     write_json(path, made)
     return made, path
 
 
-def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command: str) -> dict[str, Any]:
+def _path_in(one: Artifact, paths: Paths) -> Path:
+    try:
+        return Path(str(one.path).format_map(dict(paths)))
+    except (KeyError, ValueError) as error:
+        remedy = f"write a path, or one of {', '.join(type(paths).model_fields)} in braces"
+        raise BadInput(f"no path of the profile: {error}", where=f"{SETTINGS}: {one.name}", remedy=remedy) from None
+
+
+def packet(settings: SyncSettings, number: int, lights: Sequence[Light], notes: str) -> dict[str, Any]:
     """The packet in the form that the two sides agreed on (document 004, section 6; see docs/internal/seeds.md)."""
     sums = fingerprints([one.path for one in settings.artifacts])
     digests = {one.name: sums[str(one.path)] for one in settings.artifacts}
-    red = [light for light in lights if light.colour == "red"]
-    failed = [f"{light.title}: {reason.name}" for light in red for reason in light.reasons]
-    without_report = [f"{light.title}: {light.why}" for light in red if not light.reasons]
-    grey = [light for light in lights if light.colour == "grey"]
-    # The first of the stages that are not done names what the others wait for.
-    waiting = [f"{len(grey)} of {len(lights)} stages are not done, from: {grey[0].title}"] if grey else []
     return {
         "from": settings.from_,
         "round": number,
@@ -76,9 +85,36 @@ def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command
             for one in settings.artifacts
             if (digest := digests[one.name]) is not None
         ],
-        "risks_blockers": [*failed, *without_report, *waiting] or ["none"],
-        "notes": next_step(lights, command)[0],
+        "risks_blockers": _risks(lights) or [in_language("none", "无")],
+        "notes": notes,
     }
+
+
+def _risks(lights: Sequence[Light]) -> list[str]:
+    titles = {light.stage: in_language(light.title, light.title_zh) for light in lights}
+    red = [light for light in lights if light.colour == "red"]
+    failed = [f"{titles[light.stage]}: {reason.name}" for light in red for reason in light.reasons]
+    failed += [f"{titles[light.stage]}: {in_language(light.why, light.why_zh)}" for light in red if not light.reasons]
+    # Several lights may show the same amber.
+    signed = {
+        one.name: light.signed.get(one.name) for light in lights if light.colour == "amber" for one in light.reasons
+    }
+    ambers = [_amber(name, by) for name, by in signed.items()]
+    grey = [light for light in lights if light.colour == "grey"]
+    if not grey:
+        return [*failed, *ambers]
+    # The first of the stages that are not done names what the others wait for.
+    english = f"{len(grey)} of {len(lights)} stages are not done, from: {grey[0].title}"
+    chinese = f"{len(lights)} 个阶段中 {len(grey)} 个未完成，自：{grey[0].title_zh}"
+    return [*failed, *ambers, in_language(english, chinese)]
+
+
+def _amber(name: str, signed: str | None) -> str:
+    english, chinese = amber_label(name)
+    return in_language(
+        f"amber: {english}, {f'signed off by {signed}' if signed else 'not signed off'}",
+        f"黄灯：{chinese}，{f'{signed} 已签字' if signed else '未签字'}",
+    )
 
 
 def _listed(one: Artifact) -> dict[str, str]:

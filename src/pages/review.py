@@ -1,7 +1,8 @@
 """The weekly review: gates, evaluations and KPIs of the last days, and what changed since the review before.
 
 Everything is read from the reports of the stages, by the time at which each was measured. A report that was overwritten
-counts once, as it is now. KPIs have no history of their own, so every review stores them for the next one.
+counts once, as it is now. Red lights and ambers are those of `askgate status`, as they are now. KPIs have no history
+of their own, so every review stores them for the next one.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from msgspec import Struct
 
 from askgate_env.types import Record
 
-from ..core.check import Check
+from ..core.check import Check, amber_label
 from ..core.files import atomic_files, json_bytes
 from ..core.paths import EVAL_EPISODES
 from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi, alarms
-from ..loop.lights import reasons_in
+from ..loop.lights import Colour, Light, reasons_in
 from .render import environment, opened_in, render_page
 from .results import Points
 
@@ -67,6 +68,16 @@ class Move(Struct, frozen=True):
     now: float
 
 
+class ReviewAmber(Struct, frozen=True):
+    """An amber as it is now, with its label in both languages."""
+
+    name: str
+    en: str
+    zh: str
+    signed: str
+    """Who signed it off, with the reason; empty where nobody did."""
+
+
 class Review(Record, frozen=True):
     """`reports/review/<date>.json`."""
 
@@ -80,12 +91,23 @@ class Review(Record, frozen=True):
     compared_with: str
     """Date of the review before; empty where there is none."""
     moved: list[Move]
+    red: tuple[str, ...] = ()
+    """Titles of the lights that are red now."""
+    ambers: tuple[ReviewAmber, ...] = ()
+
+    @property
+    def colour(self) -> Colour:
+        if self.red or not all([*(one.passed for one in self.events), *(one.passed for one in self.evaluations)]):
+            return "red"
+        return "amber" if self.ambers else "green" if self.events else "grey"
 
 
-def write_review(days: int, kpis: Mapping[str, Mapping[str, Kpi]]) -> tuple[Review, list[Path]]:
+def write_review(
+    days: int, kpis: Mapping[str, Mapping[str, Kpi]], lights: Sequence[Light]
+) -> tuple[Review, list[Path]]:
     """Review the last days, and write it as Markdown, as a page and as JSON: all or none."""
     now = datetime.now(UTC)
-    found = review(now, days, kpis)
+    found = review(now, days, kpis, lights)
     contents = {".md": markdown(found), ".html": opened_in(review_page(found)), ".json": json_bytes(found)}
     made = {(FOLDER / now.strftime(NAME)).with_suffix(ending): content for ending, content in contents.items()}
     with atomic_files() as start:
@@ -94,7 +116,7 @@ def write_review(days: int, kpis: Mapping[str, Mapping[str, Kpi]]) -> tuple[Revi
     return found, list(made)
 
 
-def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]]) -> Review:
+def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]], lights: Sequence[Light] = ()) -> Review:
     """Review the reports of the working folder that were measured in the last `days` days before `until`."""
     since = until - timedelta(days=days)
     reports = sorted(_reports(since, until), key=lambda item: item[0])
@@ -110,7 +132,17 @@ def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]]) ->
         alarms=alarms(kpis),
         compared_with=before,
         moved=_moved(values_before, values),
+        red=tuple(light.title for light in lights if light.colour == "red"),
+        ambers=_ambers(lights),
     )
+
+
+def _ambers(lights: Sequence[Light]) -> tuple[ReviewAmber, ...]:
+    """Each amber once, though several lights may show it."""
+    named = {
+        one.name: light.signed.get(one.name, "") for light in lights if light.colour == "amber" for one in light.reasons
+    }
+    return tuple(ReviewAmber(name, *amber_label(name), signed) for name, signed in named.items())
 
 
 def _reports(since: datetime, until: datetime) -> Iterable[tuple[str, str, dict[str, Any]]]:

@@ -58,7 +58,7 @@ from ..gates.verify import verify
 from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, rc1_page
 from ..runtime.secrets import find_secret
 from ..training.results import results_page
-from .signing import sign_model, statements
+from .signing import sign_model, signing_key, statements
 from .verify_results import verify_results
 
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
@@ -121,6 +121,8 @@ def make_package(
     config: Path | None, out: Path, key: Path | None, password: bytes | None, tell: Callable[[str], None]
 ) -> Path:
     """Verifies all evidence first. A run that does not verify, or without results that passed, is not packed."""
+    if key is not None:
+        signing_key(key, password)  # verifying takes a minute; a key that cannot sign is refused before it
     rounds = verify(False, tell)
     if not any(one.round == "round2" and one.passed for one in rounds):
         raise BadInput("there is no ticket", where=str(TICKET), remedy="pass both rounds, train, then pack")

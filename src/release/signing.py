@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,6 +25,9 @@ from ..core.files import shipped
 from ..gates.sign_off import STATEMENT, read_private_key
 from ..gates.ticket import Fingerprint, Round
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 _CURVES = ("secp256r1", "secp384r1", "secp521r1")
 """Elliptic curves of the format."""
@@ -33,14 +36,10 @@ _MAKE = "openssl ecparam -name prime256v1 -genkey -noout -out key.pem makes one"
 
 def sign_model(model: Path, key: Path, password: bytes | None) -> tuple[bytes, bytes]:
     """The signature and the public key to check it with. The private key is not stored."""
-    _require()
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    private = signing_key(key, password)
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
     from model_signing.signing import Config
 
-    private = read_private_key(key, password)
-    if not isinstance(private, EllipticCurvePrivateKey) or private.curve.name not in _CURVES:
-        raise BadInput(f"is not an ECDSA key on one of the curves {', '.join(_CURVES)}", where=str(key), remedy=_MAKE)
     signing = Config()  # type: ignore[no-untyped-call]
     # The package declares str but passes the value on to code that takes bytes only.
     secret: Any = password
@@ -49,6 +48,17 @@ def sign_model(model: Path, key: Path, password: bytes | None) -> tuple[bytes, b
         signing.use_elliptic_key_signer(private_key=key, password=secret).sign(model, signature)
         public = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         return signature.read_bytes(), public
+
+
+def signing_key(key: Path, password: bytes | None) -> EllipticCurvePrivateKey:
+    """The private key. Refuses a key that cannot sign models, and a machine without the packages for it."""
+    _require()
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+    private = read_private_key(key, password)
+    if not isinstance(private, EllipticCurvePrivateKey) or private.curve.name not in _CURVES:
+        raise BadInput(f"is not an ECDSA key on one of the curves {', '.join(_CURVES)}", where=str(key), remedy=_MAKE)
+    return private
 
 
 def verify_model(model: Path, signature: Path, public: Path) -> None:
@@ -75,7 +85,8 @@ def can_sign() -> bool:
 def _require() -> None:
     if not can_sign():
         raise BadInput(
-            "signatures of models need the packages model-signing and pyopenssl", remedy="pip install 'askgate[sign]'"
+            "signatures of models need the packages model-signing and pyopenssl",
+            remedy="pip install 'askgate[sign]' (in a checkout: make setup)",
         )
 
 

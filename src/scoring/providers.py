@@ -115,7 +115,7 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
             raise BadInput(
                 "RUN_MODE=prod wants the provider named",
                 where="SCORER_PROVIDER",
-                remedy=f"set it to one of {', '.join(scoring.providers)}, or to custom",
+                remedy=f"set it to one of {', '.join(dict.fromkeys([*scoring.providers, CUSTOM]))}",
             )
         name = LOCAL
     row_name = name if name in scoring.providers else CUSTOM

@@ -16,6 +16,7 @@ from src.gates.ambers import Amber
 from src.gates.manifest import Manifest
 from src.gates.ticket import TICKET, read_round
 from tests.board.small_run import WEIGHTS, served, write_rounds
+from tests.eval.test_trial import CONTROL, one, reported
 
 WAIT_S = 60.0
 """Deadline of a measurement, generous because a busy machine is slow."""
@@ -95,6 +96,32 @@ def test_an_amber_that_is_signed_off_says_so(monkeypatch: pytest.MonkeyPatch) ->
         light.why
         == "report and files match; the owner must know: the judge's scores have no weight [judge_weight], signed off"
     )
+
+
+def test_the_result_says_where_no_control_was_measured() -> None:
+    write_rounds()
+    write_json(Path("reports/ppo_eval_x.json"), reported(one()))
+    with served(Path.cwd()) as site:
+        assert "No SFT control was measured" in site.get("/")[2]
+        time.sleep(EVERY)
+        write_json(Path("reports/ppo_eval_x.json"), reported(one(control=CONTROL)))
+        assert "No SFT control was measured" not in site.get("/")[2]
+
+
+@pytest.mark.parametrize("name", ["judge_auc", "judge_noise", "canaries_fooled"])
+def test_ambers_of_the_judge_are_on_the_light_of_scoring(name: str) -> None:
+    write_rounds()
+    fact = check(name, 0.67, "<=", 0.25, "the judge scored worthless answers high", "评委给无价值回答高分")
+    write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))
+    Manifest().record([TICKET])
+    lights = {one.name: one for one in round_lights(CachedSums())[1].lights}
+    assert (lights["scoring"].colour, lights["scoring"].unsigned) == ("amber", [name])
+    assert "passed; the owner must know: " in lights["scoring"].why
+    assert (lights["evidence"].colour, lights["evidence"].ambers) == ("green", ())
+    with served(Path.cwd()) as site:
+        page = site.get("/light?round=2&of=scoring")[2]
+        assert "the judge scored worthless answers high" in page
+        assert f"askgate sign-off --amber {name}" in page
 
 
 def test_curves_follow_the_log_and_restart_with_another() -> None:

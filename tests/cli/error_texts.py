@@ -1,4 +1,5 @@
-"""The texts of all `BadInput` in the code, read from its syntax trees; `{}` stands for a value."""
+"""The texts of all `BadInput` in the code, or of the calls of another name, read from its syntax trees; `{}` stands for
+a value."""
 
 from __future__ import annotations
 
@@ -10,23 +11,23 @@ from pathlib import Path
 Assigned = dict[str, list[ast.expr]]
 
 
-def error_texts(folder: Path) -> Iterator[tuple[str, str]]:
-    """File and line, and what an error says or advises there."""
+def error_texts(folder: Path, name: str = "BadInput") -> Iterator[tuple[str, str]]:
+    """File and line, and what an error says or advises there. `name`: of the function that is called."""
     for file in sorted(folder.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        for call, known in _calls(tree, _assigned(tree.body)):
+        for call, known in _calls(tree, _assigned(tree.body), name):
             for node in (*call.args[:1], *(one.value for one in call.keywords if one.arg == "remedy")):
                 for text in _texts(node, known):
                     yield f"{file}:{call.lineno}", text
 
 
-def _calls(node: ast.AST, known: Assigned) -> Iterator[tuple[ast.Call, Assigned]]:
-    """Calls of BadInput, with what the names around them were assigned."""
+def _calls(node: ast.AST, known: Assigned, name: str) -> Iterator[tuple[ast.Call, Assigned]]:
+    """Calls of a function, with what the names around them were assigned."""
     for child in ast.iter_child_nodes(node):
         inner = {**known, **_assigned(ast.walk(child))} if isinstance(child, ast.FunctionDef) else known
-        if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == "BadInput":
+        if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == name:
             yield child, inner
-        yield from _calls(child, inner)
+        yield from _calls(child, inner, name)
 
 
 def _assigned(nodes: object) -> Assigned:

@@ -113,6 +113,14 @@ def test_errors_are_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     assert english == {}
 
 
+def test_lines_of_the_evidence_are_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    found = {text: where for name in ("gates", "release") for where, text in error_texts(ROOT / "src" / name, "tell")}
+    assert len(found) > 25
+    english = {text: where for text, where in found.items() if text not in COMPOSED and not is_chinese(text)}
+    assert english == {}
+
+
 def is_chinese(text: str) -> bool:
     return bool(CHINESE.search(show.in_chinese(text.rstrip(".").replace("{}", "1"))))
 

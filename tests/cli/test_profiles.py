@@ -53,6 +53,18 @@ def test_a_verb_names_its_profile(verb: tuple[str, ...], before: tuple[str, ...]
     assert askgate(*verb).profile == named
 
 
+def test_a_round_names_all_settings_that_are_not_set(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RUN_MODE", "REWARD_LIVE_MODE", "SCORER_PROVIDER"):
+        monkeypatch.delenv(name, raising=False)
+    done = askgate("round", "1")
+    assert done.code == 2
+    assert "RUN_MODE, REWARD_LIVE_MODE, SCORER_PROVIDER: a round needs settings that are not set" in done.err
+    assert "export RUN_MODE=prod REWARD_LIVE_MODE=1 SCORER_PROVIDER=local, or name your own judge" in done.err
+    monkeypatch.setenv("RUN_MODE", "prod")
+    monkeypatch.setenv("SCORER_PROVIDER", "local")
+    assert "What to do: export REWARD_LIVE_MODE=1." in askgate("round", "1").err
+
+
 @pytest.mark.parametrize(
     ("verb", "before"),
     [

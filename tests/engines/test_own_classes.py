@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from src.core.api import Batch
 from src.core.errors import BadInput
 from src.strategies.ppo import PPO
 from src.training.components import load_engine, load_strategy
@@ -75,6 +78,25 @@ def test_a_users_strategy_learns_on_our_engine(taught: Path) -> None:
     rewards = [result.metrics["reward"] for result in keep.results]
     assert [result.step for result in keep.results] == list(range(1, 26))
     assert max(rewards[-5:]) > rewards[0] + 0.3
+
+
+@pytest.mark.parametrize(("name", "options"), [("Reinforce", {}), ("Clipped", {"clip": 0.2})])
+def test_the_strategies_of_the_docs_run(
+    name: str, options: dict[str, float], taught: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs/extending.md").read_text(encoding="utf-8")
+    strategies = page.split("## A strategy")[1].split("## An engine")[0]
+    (tmp_path / "of_the_docs.py").write_text("\n\n".join(re.findall(r"```python\n(.*?)```", strategies, re.DOTALL)))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    keep, made = StepRecorder(), load_strategy(f"of_the_docs:{name}", options)
+    load_engine("pure_pt", f"of_the_docs:{name}")(make_job(taught, made, steps=2, batch=24)).fit([keep])
+    assert [result.step for result in keep.results] == [1, 2]
+    assert ("clipped" in keep.results[0].metrics) == (name == "Clipped")
+
+
+def test_the_docs_name_every_field_of_a_batch() -> None:
+    page = (Path(__file__).parents[2] / "docs/extending.md").read_text(encoding="utf-8")
+    assert [one.name for one in fields(Batch) if f"| `{one.name}` |" not in page] == []
 
 
 @pytest.mark.usefixtures("own")

@@ -107,7 +107,10 @@ def test_an_amber_stays_amber_and_names_who_signed_it_off() -> None:
     assert "sign off or fix: roles (" in next_step([half], "askgate quickstart")[0]
     (whole,) = with_sign_offs(found, {"distinct2": "Ada (a)", "roles": "Bob (b)"})
     assert (whole.colour, whole.unsigned) == ("amber", [])
-    assert "every amber is signed off" in next_step([whole], "askgate quickstart")[0]
+    english, chinese = next_step([whole], "askgate quickstart")
+    assert "every amber is signed off: run `askgate report`" in english
+    assert "`askgate package`" in english
+    assert "askgate report" in chinese
 
 
 def test_status_takes_sign_offs_from_the_evidence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,6 +154,12 @@ def test_the_report_escapes_data_and_loads_nothing() -> None:
     assert closed.open == []
 
 
+def test_the_report_says_where_no_control_was_measured() -> None:
+    without, beside = (rc1_page(report(evaluation=reported(run))).decode() for run in (one(), one(control=CONTROL)))
+    assert without.count("No SFT control was measured") == 1
+    assert "No SFT control was measured" not in beside
+
+
 def test_the_page_shows_every_setting_of_the_training() -> None:
     trial = reported(one())
     nested = {**trial.config, "lr": 1.5e-05, "finetune": {"method": "qlora", "targets": [EVIL]}}

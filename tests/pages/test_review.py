@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from src.core.check import Check
 from src.core.files import write_json
 from src.loop.kpi import Alarm, Kpi
+from src.loop.lights import Light
 from src.pages.render import POLICY
 from src.pages.review import FOLDER, markdown, review, review_page
 
@@ -104,6 +106,33 @@ def test_page_and_markdown_show_and_escape_the_data() -> None:
     assert not re.search(r"(src|href|url)\s*[=(]", page)
     assert "a gate failed" in page
     assert POLICY in page
+
+
+def test_ambers_are_those_of_status_each_with_who_signed_it() -> None:
+    write_json(Path("reports/shadow_run_a.json"), stage("shadow_run", NOW - timedelta(days=2), check("x", True)))
+    known = [Check(name, 0.7, "<=", 0.25, False, "", "") for name in ("canaries_fooled", "judge_auc")]
+    light = Light("round2", "Round 2", "第二轮", "amber", "", known, "", {"judge_auc": "Ada (not used)"})
+    found = review(NOW, 7, kpis(0.8), [light, light])
+    assert [(one.name, one.signed) for one in found.ambers] == [
+        ("canaries_fooled", ""),
+        ("judge_auc", "Ada (not used)"),
+    ]
+    page, text = review_page(found).decode(), markdown(found).decode()
+    assert found.colour == "amber"
+    assert 'class="verdict amber"' in page
+    assert "闸门无红灯；黄灯 2 盏，未签字 1 盏" in page
+    assert "全部通过" not in page
+    for shown in (page, text):
+        assert "worthless answers fool the judge" in shown
+        assert "Ada (not used)" in shown
+        assert "ambers: 2, not signed off: canaries_fooled" in shown
+
+
+def test_a_red_light_makes_the_review_red() -> None:
+    write_json(Path("reports/shadow_run_a.json"), stage("shadow_run", NOW - timedelta(days=2), check("x", True)))
+    assert review(NOW, 7, kpis(0.8)).colour == "green"
+    crashed = Light("train", "Training", "训练", "red", "it crashed", [], "")
+    assert review(NOW, 7, kpis(0.8), [crashed]).colour == "red"
 
 
 def test_days_without_a_run_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,11 @@ def test_the_trial_page_loads_nothing(page: str) -> None:
     assert closed.open == []
 
 
+def test_the_page_says_where_no_control_was_measured(page: str) -> None:
+    assert "No SFT control was measured" not in page
+    assert trial_page(reported(one()), LINES).decode().count("No SFT control was measured") == 1
+
+
 def test_the_page_shows_verdict_gates_and_pictures(page: str) -> None:
     assert "✓ PASSED" in page
     assert page.count('<td class="ok">') == 4

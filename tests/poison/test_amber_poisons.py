@@ -9,8 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from askgate_env.dimensions import LIVE
+from askgate_env.types import Task
 from src.config.profile import NAMES, Profile, load_profile
 from src.config.schema import dotted
 from src.core.check import NOT_FOR_SIGNING, remedies
@@ -28,6 +30,7 @@ from src.eval.trial import (
     task_ambers,
     trial_ambers,
     trial_report,
+    warm_start_ambers,
 )
 from src.gates.ambers import (
     ambers,
@@ -89,6 +92,23 @@ def against_control(trained: float, control: float) -> Compared:
     return compared(SeedRun(1, 10, policy(0.1), policy(trained), policy(control)))
 
 
+def against_warm_start(success: float, asked: float, needless: float) -> Compared:
+    """A run after whose warm start 50 of 200 complete samples are solved and 20 get a needless question, and 100 of 200
+    others are solved by asking; the trained policy has these shares."""
+
+    def policy(success: float, asked: float, needless: float) -> list[Any]:
+        lacking = [
+            episode(f"n{one}", needs=True, asks=int(one < round(200 * asked)), success=one < round(200 * asked))
+            for one in range(200)
+        ]
+        return lacking + [
+            episode(f"c{one}", asks=int(one < 200 * needless), success=one < 200 * success) for one in range(200)
+        ]
+
+    base, trained = policy(0.0, 0.0, 0.3), policy(success, asked, needless)
+    return compared(SeedRun(1, 10, base, trained, None, warm_start=policy(0.25, 0.5, 0.1)))
+
+
 def on_tasks(gsm8k: float, asks: float = 0.5) -> Compared:
     """A run that learns all tasks but perhaps gsm8k, of which base and trained solve 14 and this share of 100, and that
     asks in this share of the samples where it must; the base asks in half of them."""
@@ -113,10 +133,80 @@ def test_a_task_that_did_not_improve_is_an_amber(solved: float) -> None:
     assert "hotpotqa" not in found.remedy
 
 
+@poison("amber/task_need_ask")
+def test_a_task_whose_need_ask_success_did_not_improve_is_an_amber() -> None:
+    def policy(hotpotqa: float, strategyqa: float) -> list[Any]:
+        shares: dict[Task, float] = {"hotpotqa": hotpotqa, "strategyqa": strategyqa}
+        return [
+            episode(
+                f"{task}{one}", task=task, needs=True, asks=int(one < 100 * share), success=one < 100 * (share + 0.3)
+            )
+            for task, share in shares.items()
+            for one in range(100)
+        ]
+
+    # Success rises by as much in both, in one of them by guesses.
+    trained = [
+        replace(one, success=int(one.sample_id.removeprefix(one.task)) < 70)
+        for one in policy(hotpotqa=0.4, strategyqa=0.12)
+    ]
+    (found,) = trial_ambers(compared(SeedRun(1, 10, policy(0.1, 0.1), trained, None)))
+    assert (found.name, found.passed) == ("task_need_ask", False)
+    assert "strategyqa 10.0% -> 12.0% (95% " in found.remedy
+    assert "hotpotqa" not in found.remedy
+
+
+@poison("amber/task_recall")
+def test_a_task_whose_question_recall_fell_is_an_amber() -> None:
+    def policy(share: float, asked: dict[Any, float]) -> list[Any]:
+        return [
+            episode(f"{task}{one}", task=task, needs=True, asks=int(one < 100 * asked[task]), success=one < 100 * share)
+            for task in asked
+            for one in range(100)
+        ]
+
+    before = policy(0.1, {"hotpotqa": 0.3, "strategyqa": 0.8})
+    (found,) = trial_ambers(compared(SeedRun(1, 10, before, policy(0.9, {"hotpotqa": 0.9, "strategyqa": 0.6}), None)))
+    assert (found.name, found.passed) == ("task_recall", False)
+    assert "question_recall_strategyqa 80.0% -> 60.0% (95% " in found.remedy
+    assert "hotpotqa" not in found.remedy
+
+
+@poison("amber/worse_than_warm_start")
+@pytest.mark.parametrize(
+    ("trained", "told"),
+    [
+        ((0.05, 0.55, 0.1), "success 37.5% -> 30.0%"),
+        ((0.6, 0.3, 0.1), "need_ask_success 50.0% -> 30.0%"),
+        ((0.3, 0.55, 0.2), "overclar_rate 10.0% -> 20.0%"),
+    ],
+)
+def test_a_policy_that_rl_made_worse_than_its_warm_start_is_an_amber(
+    trained: tuple[float, float, float], told: str
+) -> None:
+    (found,) = [one for one in trial_ambers(against_warm_start(*trained)) if one.name == "worse_than_warm_start"]
+    assert not found.passed
+    assert found.value is not None
+    assert found.value < 0
+    assert told in found.remedy
+    assert found.remedy.count("95%") == 1
+
+
+@twin("amber")
+def test_a_policy_that_is_no_worse_than_its_warm_start_by_more_than_chance_has_no_amber() -> None:
+    assert warm_start_ambers(against_warm_start(0.25, 0.5, 0.1)) == []
+    assert warm_start_ambers(against_warm_start(0.3, 0.6, 0.05)) == []
+    assert warm_start_ambers(against_warm_start(0.25, 0.495, 0.105)) == []
+    assert warm_start_ambers(on_tasks(gsm8k=0.5)) == [], "a run without a warm start"
+
+
 @poison("amber/question_recall")
 def test_a_policy_that_asks_less_where_it_must_is_an_amber() -> None:
-    (found,) = trial_ambers(on_tasks(gsm8k=0.5, asks=0.45))
+    (found,) = trial_ambers(on_tasks(gsm8k=0.5, asks=0.49))
+    assert (found.name, found.value) == ("question_recall", -1.0)
+    by_task, found = trial_ambers(on_tasks(gsm8k=0.5, asks=0.45))
     assert (found.name, found.value) == ("question_recall", -5.0)
+    assert by_task.name == "task_recall", "more than chance"
 
 
 @twin("amber")
@@ -337,7 +427,12 @@ def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -
     assert "canaries_fooled" in refused.err
     assert "askgate sign-off --amber canaries_fooled" in refused.err
     sign = ("sign-off", "--amber", "canaries_fooled", "--by", "Ada", "--reason", "the judge is not used")
-    assert askgate(*sign).code == 0
+    signed = askgate(*sign)
+    assert signed.code == 0
+    shown = signed.out.index(
+        "AMBER canaries_fooled: 1, should be <= 0.25\n  the judge scored worthless answers as high"
+    )
+    assert shown < signed.out.index("wrote ")
     assert {one.name: one.signed for one in ambers(profile())} == {"canaries_fooled": "Ada (the judge is not used)"}
     verify(False, silent)
     make_package(CONFIG, Path("package.tgz"), None, None, silent)

@@ -101,6 +101,19 @@ def test_a_plain_installation_says_that_signatures_are_unchecked(packed: Path, m
         reproduce(packed, silent, public_key=Path("key.pub"))
 
 
+def test_a_key_that_cannot_sign_is_refused_before_anything_is_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("src.release.package.verify", lambda *_: pytest.fail("verified first"))
+    key = new_key(tmp_path / "other.pem")
+    with pytest.raises(BadInput, match=r"none\.pem"):
+        make_package(None, tmp_path / "p.tgz", tmp_path / "none.pem", None, silent)
+    monkeypatch.setattr(signing, "find_spec", lambda name: None)
+    with pytest.raises(BadInput, match="need the packages model-signing") as caught:
+        make_package(None, tmp_path / "p.tgz", key, None, silent)
+    assert "make setup" in caught.value.remedy
+
+
 def test_the_model_signing_package_verifies_the_same_signature(packed: Path) -> None:
     with tarfile.open(packed) as archive:
         archive.extractall("open", filter="data")
