@@ -23,7 +23,7 @@ from src.core.paths import FINAL_MODEL, evaluations, run_of
 from src.eval.trial import TrialReport
 from src.release.card import results_table
 from src.release.gguf_export import load_merged, load_tokenizer
-from src.release.verify_results import derived_report, verify_results
+from src.training.verify_results import derived_report, verify_results
 
 RUN_SEAL = "run_seal.json"
 """Copy of the seal of the run's final model."""

@@ -25,7 +25,7 @@ class Blocked:
 BLOCKED = set(json.loads(sys.argv[1]))
 sys.meta_path.insert(0, Blocked())
 
-import src.board.server, src.gates.rounds, src.gates.verify, src.release.verify_results
+import src.board.server, src.gates.rounds, src.gates.verify, src.training.verify_results
 from src.cli import main
 
 for words in json.loads(sys.argv[2]):

@@ -119,7 +119,7 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
         show.wrote(KPIS)
         if evaluation:
             from ..pages.rc1_report import RC1_PAGE, write_rc1
-            from ..release.verify_results import verify_results
+            from ..training.verify_results import verify_results
 
             verify_results(False, show.say)
             write_rc1(loop.profile)

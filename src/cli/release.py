@@ -318,7 +318,7 @@ def report(
     """
     from ..config.profile import load_profile
     from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1
-    from ..release.verify_results import verify_results
+    from ..training.verify_results import verify_results
 
     if evaluation is not None and not evaluation.is_file():
         raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate eval`")

@@ -425,7 +425,7 @@ def verify(
     """Verify the evidence of the rounds and the results of training. Names the first file or value that is wrong."""
     with rare_collections():
         from ..gates.verify import verify as check
-        from ..release.verify_results import verify_results
+        from ..training.verify_results import verify_results
 
         rounds = check(deep, show.tell, owner_key=owner_key, tsa_root=tsa_root)
         verify_results(deep, show.tell, dialogues=dialogues)

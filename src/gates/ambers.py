@@ -49,11 +49,10 @@ from ..runtime.lock import write_lock
 from ..scoring.scores import Score
 from .checks.judge import exam_checks
 from .checks.provenance import in_ledger
-from .gate import PREFLIGHT, RoundContext, measured_file, round_context
+from .gate import PREFLIGHT, RoundContext, is_close, measured_file, round_context
 from .manifest import Manifest, newest_evaluation
 from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
 from .ticket import ROUND1, TICKET, read_round
-from .verify import is_close
 
 REFERENCE = "templates/reference_thresholds.json"
 """Thresholds of the shipped profiles. Profiles may be edited; these are part of the package."""

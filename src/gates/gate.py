@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ MOMENTARY = {
 """Gates of the moment with the names of their checks: what the disk had free then is in no file."""
 MEASURED = "measured"
 """Name of the check that fails where a gate could not be measured at all."""
+_FIGURE_TOLERANCE = 1e-4
+"""Difference of a shown figure that another machine may give."""
 
 
 @dataclass(frozen=True)
@@ -130,3 +133,15 @@ def measure(gates: Mapping[str, Gate], context: RoundContext) -> list[Finding]:
         except BadInput as error:
             findings.append(unmeasured(name, error))
     return findings
+
+
+def is_close(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, numbers nearly."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(is_close, one, other))
+    if isinstance(one, float) or isinstance(other, float):
+        numbers = isinstance(one, int | float) and isinstance(other, int | float)
+        return numbers and isclose(one, other, rel_tol=_FIGURE_TOLERANCE, abs_tol=_FIGURE_TOLERANCE)
+    return bool(one == other)

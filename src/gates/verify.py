@@ -13,7 +13,7 @@ from itertools import islice
 from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..checkpoint.seal import COMPLETE
 from ..config.loader import load_train_config
@@ -32,6 +32,7 @@ from .gate import (
     MOMENTARY,
     Finding,
     RoundContext,
+    is_close,
     measure,
     measured_file,
     round_context,
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
-_FIGURE_TOLERANCE = 1e-4
-"""Difference of a shown figure that another machine may give."""
 PAGES = (".html", ".md", ".txt")
 """Endings of files that people read; whoever records one by hand wants it believed."""
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
@@ -276,18 +275,6 @@ def _compare_figures(context: RoundContext) -> None:
         if not is_close([said.get("checks"), said.get("figures")], [measured.get("checks"), measured.get("figures")]):
             what = f"{gate}: its figures are not what the evidence gives"
             raise BadInput(what, where=str(before), remedy=_NOT_THIS_EVIDENCE)
-
-
-def is_close(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal, numbers nearly."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(is_close, one, other))
-    if isinstance(one, float) or isinstance(other, float):
-        numbers = isinstance(one, int | float) and isinstance(other, int | float)
-        return numbers and isclose(one, other, rel_tol=_FIGURE_TOLERANCE, abs_tol=_FIGURE_TOLERANCE)
-    return bool(one == other)
 
 
 def _compare_ambers(report: Round, context: RoundContext) -> None:

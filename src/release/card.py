@@ -34,7 +34,7 @@ from ..eval.trial import HEADLINE, Compared, TrialReport
 from ..gates.ambers import ambers
 from ..gates.verify import verify as verify_evidence
 from ..pages.render import FIGURES, delta, is_share, level
-from .verify_results import derived_report, verify_results
+from ..training.verify_results import derived_report, verify_results
 
 LICENCES: dict[str, dict[str, str]] = package_yaml("templates/source_licences.yaml")
 NO_EVIDENCE = (

@@ -58,8 +58,8 @@ from ..gates.verify import verify
 from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, rc1_page
 from ..runtime.secrets import find_secret
 from ..training.results import results_page
+from ..training.verify_results import verify_results
 from .signing import sign_model, signing_key, statements
-from .verify_results import verify_results
 
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 OWN = PACKAGE_FACTS.parent

@@ -40,6 +40,7 @@ from ..gates.ticket import DIRTY, REFUSAL, ROUND1, TICKET, Round, read_round
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
 from ..pages.rc1_report import RC1_JSON
+from ..training.verify_results import verify_results
 from .package import (
     GATES,
     PUBLIC,
@@ -53,7 +54,6 @@ from .package import (
     this_machine,
 )
 from .signing import can_sign, statements, verify_model
-from .verify_results import verify_results
 
 Tell = Callable[[str], None]
 GZIP = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"

@@ -48,7 +48,6 @@ from ..gates.final_models import settings_of
 from ..gates.manifest import Manifest
 from ..gates.ticket import ROUND1, TICKET, read_round
 from ..gates.verify import measure_again
-from ..release.verify_results import verify_results
 from ..reward.live_share import LiveShare, RunJudge
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
@@ -61,6 +60,7 @@ from .engine import make_engine
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, TIME_CONTROL_FILE, open_run_of, write_results
 from .sft_control import control, tokens_seen
+from .verify_results import verify_results
 
 LATEST_GATED = paths.GATED_CHECKPOINTS / LATEST
 TARGETS = "lora_targets"

@@ -14,7 +14,7 @@ from src.core.errors import BadInput
 from src.gates.final_models import ended_early, verify_final_model
 from src.gates.manifest import Manifest
 from src.gates.verify import verify
-from src.release.verify_results import verify_results
+from src.training.verify_results import verify_results
 from tests.release.packing import MODEL, RUN, WARM_START, silent, trained
 
 

@@ -26,11 +26,11 @@ from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.eval.metrics import LOGGED, figures, flat, mean_reward
 from src.gates import manifest
-from src.release import repeat_dialogues as repeating
-from src.release.verify_results import verify_results
 from src.reward.configured import make_reward
+from src.training import repeat_dialogues as repeating
 from src.training import results
 from src.training.data import held_out
+from src.training.verify_results import verify_results
 from tests.attacks.gated_run import BASE, MODEL, TRAINED, record, report_again, reseal, silent, train_gated
 from tests.gates.run_folder import edit_profile
 

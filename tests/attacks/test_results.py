@@ -27,14 +27,14 @@ from src.gates import manifest
 from src.gates.admission import Admission
 from src.gates.manifest import newest_evaluation
 from src.gates.ticket import TICKET
-from src.release import verify_results as verify_module
 from src.release.card import model_evidence
-from src.release.verify_results import verify_results
 from src.training import results
 from src.training import run as training
+from src.training import verify_results as verify_module
 from src.training.preflight import preflight
 from src.training.results import evaluate
 from src.training.resume import source_hashes
+from src.training.verify_results import verify_results
 from tests.attacks.gated_run import MODEL, TRAINED, record, report_again, reseal, silent
 from tests.gates.run_folder import edit_profile
 from tests.gates.test_trial import change

@@ -240,7 +240,7 @@ def test_help_does_not_import_heavy_libraries() -> None:
 def test_verify_does_not_import_heavy_libraries() -> None:
     """They take seconds, and `verify` promises two."""
     heavy = "{'scipy', 'sklearn', 'torch', 'transformers', 'datasets', 'openai', 'huggingface_hub', 'xllamacpp'}"
-    assert imported(heavy, "import src.gates.verify, src.release.verify_results") == "[]"
+    assert imported(heavy, "import src.gates.verify, src.training.verify_results") == "[]"
 
 
 @pytest.mark.parametrize(("program", "on_path", "told"), [

@@ -25,7 +25,8 @@ from ..eval.trial import TrialReport
 from ..gates.final_models import final_models, sealed_ticket, settings_of, trained_config
 from ..gates.manifest import Manifest, is_future, newest_evaluation
 from ..gates.ticket import TICKET
-from ..training.results import (
+from ..utils.process_map import usable_cores
+from .results import (
     Evaluations,
     curves,
     derive,
@@ -34,7 +35,6 @@ from ..training.results import (
     verify_curves,
     verify_keys,
 )
-from ..utils.process_map import usable_cores
 
 _AGAIN = "run `askgate eval` on the run's own episodes; if it refuses them, train again"
 _PUT_BACK = "put it back as the run wrote it"

@@ -46,9 +46,9 @@ from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, 
 from ..eval.trial import HEADLINE, TrialReport
 from ..gates.checks.penalty import read_pairs
 from ..gates.final_models import warm_start_of
-from ..training.data import held_out
-from ..training.results import Evaluations, derive, episode_files
 from ..utils.process_map import usable_cores
+from .data import held_out
+from .results import Evaluations, derive, episode_files
 from .verify_companions import verify_companions
 
 ROUNDING = 1e-9
@@ -188,7 +188,7 @@ def _regenerate(
     from ..engines.models import load_trained
     from ..rollout.scheduler import generate
     from ..runtime.device import get_device, get_dtype, prepare_device
-    from ..training.components import open_renderer
+    from .components import open_renderer
 
     device = get_device(config.device_pref)
     prepare_device(device)
