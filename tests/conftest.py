@@ -70,7 +70,7 @@ def askgate(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         out, err = capfd.readouterr()
         # A crash has the exit code of a refusal.
         assert ("Traceback (most recent call last)" in err) == defect, err
-        named = [line for line in err.splitlines() if line.startswith("profile: ")]
+        named = [line for line in err.splitlines() if line.startswith(("profile: ", "配置档："))]
         for line in named:
             err = err.replace(f"{line}\n", "", 1)
         return Outcome(left.value.code, out, err, "".join(named).removeprefix("profile: "))

@@ -16,7 +16,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from askgate_env.reward import TrainingReward, achieved
+from askgate_env.reward import TrainingReward
 from askgate_env.types import Episode, Lang, Sample, Turn
 from askgate_env.users import User, rules
 
@@ -28,6 +28,7 @@ from ..core.errors import BadInput
 from ..core.files import HOME
 from ..core.model_files import ADAPTER
 from ..core.paths import FINAL_MODEL, WARM_START, all_runs
+from ..eval.metrics import is_lucky, is_right
 from .index import reading
 from .render import render
 from .run_files import is_inside
@@ -72,7 +73,11 @@ class Dialogue:
 
     @property
     def right(self) -> bool:
-        return self.episode is not None and achieved(self.episode)
+        return self.episode is not None and is_right(self.episode)
+
+    @property
+    def lucky(self) -> bool:
+        return self.episode is not None and is_lucky(self.episode)
 
     def user(self, sample: Sample, ask: str, before: Sequence[Turn]) -> str:
         """The person as the user."""

@@ -30,10 +30,10 @@ FIRST_VIEW_SECONDS = 1.0
 
 
 _SIDE = (
-    "SELECT sample, task, level, needs, avg(achieved) AS achieved, avg(asks) AS asks, avg(turns) AS turns, "
+    "SELECT sample, task, level, needs, avg(right) AS right, avg(asks) AS asks, avg(turns) AS turns, "
     "avg(reward) AS reward FROM {}.episodes WHERE {} GROUP BY sample"
 )
-_COLUMNS = ("achieved", "asks", "turns", "reward")
+_COLUMNS = ("right", "asks", "turns", "reward")
 _PAIRS = (
     f"WITH a AS ({_SIDE}), b AS ({_SIDE}) SELECT sample, a.task, a.level, a.needs, "
     f"{', '.join(f'{side}.{name} AS {side}_{name}' for side in 'ab' for name in _COLUMNS)} "
@@ -48,7 +48,7 @@ def group_pairs(pairs: list[Pair]) -> dict[str, list[Pair]]:
     """Samples that the list can be narrowed to: the groups of the RC1 report, and those where only one side asked."""
     groups: dict[str, list[Pair]] = {"": pairs, **{name: [] for name in OUTCOMES.values()}, "asking": []}
     for pair in pairs:
-        groups[outcome(pair["a_achieved"], pair["b_achieved"])].append(pair)
+        groups[outcome(pair["a_right"], pair["b_right"])].append(pair)
         if (pair["a_asks"] > 0) != (pair["b_asks"] > 0):
             groups["asking"].append(pair)
     return groups

@@ -30,7 +30,7 @@ ALL_SETS = "all"
 """Value of the filter `set` for episodes of all sets."""
 ORDERS = {
     "": ("as logged", "原顺序", "e.id"),
-    "failures": ("failures first", "失败在前", "e.achieved, e.id"),
+    "failures": ("failures first", "失败在前", "e.right, e.id"),
     "newest": ("newest first", "最新在前", "e.id DESC"),
     "reward": ("lowest reward", "奖励最低", "e.reward, e.id"),
     "variance": ("highest variance", "方差最高", "e.variance IS NULL, e.variance DESC, e.id"),
@@ -38,7 +38,7 @@ ORDERS = {
     "asks": ("most questions", "提问最多", "e.asks DESC, e.id"),
 }
 WHOLE = {"task": ALL_TASKS, "level": LEVELS, "lang": ("en", "zh")}
-YES_NO = {"asked": "e.asks > 0", "right": "e.achieved = 1", "needs": "e.needs = 1"}
+YES_NO = {"asked": "e.asks > 0", "right": "e.right = 1", "needs": "e.needs = 1"}
 DIGITS = 12
 SEARCHED = "words w CROSS JOIN episodes e ON e.id = w.rowid"
 _PARTS = re.compile(r'"([^"]+)"|(\S+)')
@@ -61,7 +61,7 @@ class Filter:
     asked: str = ""
     needs: str = ""
     right: str = ""
-    """Whether the answer is right and, where something was missing, was asked for."""
+    """Whether the answer is right, lucky guess or not."""
     variance: str = ""
     """The least variance."""
     step: str = ""
@@ -167,13 +167,16 @@ def list_episodes(
 
 
 def episode_totals(store: sqlite3.Connection, wanted: Filter) -> sqlite3.Row:
-    """Number of episodes, of right ones and of episodes that asked, and the mean reward."""
+    """Number of episodes, of right ones, of lucky guesses among those, of episodes that asked, and the mean reward."""
     source, where, values = _condition(store, wanted)
-    sums = "count(*) AS n, total(e.achieved) AS right, total(e.asks > 0) AS asked, avg(e.reward) AS reward"
+    sums = (
+        "count(*) AS n, total(e.right) AS right, total(e.lucky) AS lucky, total(e.asks > 0) AS asked, "
+        "avg(e.reward) AS reward"
+    )
     if wanted.whole_files:
         source = "files e"
         sums = (
-            "total(e.episodes) AS n, total(e.right) AS right, total(e.asked) AS asked, "
+            "total(e.episodes) AS n, total(e.right) AS right, total(e.lucky) AS lucky, total(e.asked) AS asked, "
             "sum(e.reward) / sum(e.episodes) AS reward"
         )
     row: sqlite3.Row = store.execute(f"SELECT {sums} FROM {source} WHERE {where}", values).fetchone()

@@ -24,12 +24,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from askgate_env.reward import achieved
 from askgate_env.types import Episode
 
 from ..config.profile import ledgers
 from ..core.errors import BadInput
 from ..core.jsonl import decode_or_none
+from ..eval.metrics import is_lucky, is_right
 from ..reward.recorded_episodes import RecordedEpisode
 from ..runtime.disk import explain_disk_errors
 from ..scoring.ledger import unseal
@@ -38,7 +38,7 @@ from ..scoring.types import ScoringEntry
 from .run_files import EpisodeFile, episode_files, file_stamp, read_lines
 from .samples import index_samples
 
-VERSION = 5
+VERSION = 6
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -169,12 +169,12 @@ class Indexer:
         marks = ",".join("?" * 19)
         self._store.executemany(
             "INSERT INTO episodes(file, line, start, size, set_path, step, sample, task, level, lang, needs, asks, "
-            f"success, achieved, told, turns, reward, variance, score) VALUES({marks})",
+            f"right, lucky, told, turns, reward, variance, score) VALUES({marks})",
             rows,
         )
         self._store.execute(
-            "UPDATE files SET unreadable=?, (episodes, right, asked, reward) = (SELECT count(*), total(achieved), "
-            "total(asks > 0), total(reward) FROM episodes WHERE file=?) WHERE id=?",
+            "UPDATE files SET unreadable=?, (episodes, right, lucky, asked, reward) = (SELECT count(*), total(right), "
+            "total(lucky), total(asks > 0), total(reward) FROM episodes WHERE file=?) WHERE id=?",
             (unreadable, number, number),
         )
         return len(rows)
@@ -240,7 +240,7 @@ def text_of(episode: Episode) -> str:
 
 def _columns(one: Episode) -> tuple[object, ...]:
     return (
-        one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, one.success, achieved(one),
+        one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, is_right(one), is_lucky(one),
         one.received_info, one.policy_turns, sum(one.reward.values()),
     )  # fmt: skip
 

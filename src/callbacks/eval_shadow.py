@@ -132,6 +132,12 @@ class EvalShadow(Callback):
         self.metrics.append(self.seed, step, metrics)
         shown = " ".join(f"{name} {metrics[name]:.3f}" for name in HEADLINE if name in metrics)
         log.info("evaluated after step %d on %d held-out samples: %s", step, len(episodes), shown)
+        if step == 0 and not any(one.success or one.task == "detect" for one in episodes):
+            log.warning(
+                "the base solves 0 of %d held-out samples; RL has nothing to learn from: choose a stronger model "
+                "(Ctrl-C stops)",
+                len(episodes),
+            )
         return metrics
 
     def _file(self, step: int) -> Path:

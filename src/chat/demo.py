@@ -13,14 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from askgate_env.reward import achieved
 from askgate_env.types import TASKS, Episode, Lang, Sample
 
 from ..agents.trajectory import Job
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped
 from ..core.model_files import model_sha256
-from ..eval.metrics import figures
+from ..eval.metrics import figures, is_lucky, is_right
 from ..pages.render import opened_in, render_page
 from ..runtime.progress import Reporter
 from .policies import open_policy
@@ -41,10 +40,10 @@ class Side:
     episodes: Sequence[Episode]
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Episodes that count for each figure, and of how many. A lucky guess is no success."""
+        """Episodes that count for each figure, and of how many."""
         found = figures(self.episodes)
         counted = {name: (round((found[name].value or 0.0) * found[name].n), found[name].n) for name in COUNTED}
-        return {"achieved": (sum(map(achieved, self.episodes)), len(self.episodes)), **counted}
+        return {"right": (sum(map(is_right, self.episodes)), len(self.episodes)), **counted}
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,8 @@ def write_page(demo: Demo, out: Path) -> None:
         models={name: str(side.model) for name, side in demo.sides.items()},
         pairs=pairs,
         chosen=demo.chosen is not None,
-        achieved=achieved,
+        is_right=is_right,
+        is_lucky=is_lucky,
         counts={name: side.counts() for name, side in demo.sides.items()},
         digests={str(side.model): model_sha256(shipped(side.model)) for side in demo.sides.values()},
     )

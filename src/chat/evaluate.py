@@ -61,8 +61,10 @@ def evaluate_model(
 ) -> tuple[ModelEvaluation, list[Check]]:
     """The evaluation, and checks against the report `compare` of the other backend, if given."""
     folder = model
-    if backend == "llamacpp":
+    if backend == "llamacpp" or model.suffix == ".gguf":
         require_gguf(model)
+        if backend != "llamacpp":
+            raise BadInput("is a GGUF file", where=str(model), remedy="add --backend llamacpp")
     else:
         folder, adapter = policy_folders(model, adapter)
     require_data(config, ["shadow_set"])

@@ -259,11 +259,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)
     finally:
-        say_activate()
+        say_activate(sys.argv[1:] if arguments is None else arguments)
 
 
-def say_activate() -> None:
+FIRST_VERBS = {"demo", "quickstart", "init"}
+"""Verbs that a new user begins with. After others the hint about the path would be noise."""
+
+
+def say_activate(arguments: Sequence[str]) -> None:
     """Says how to put `askgate`, which all messages name, on the path. A user of `make` may not have it there."""
+    if not FIRST_VERBS & {*arguments[:1]}:
+        return
     activate = Path(sys.prefix) / "bin" / "activate"
     if Path(sys.argv[0]).name == "askgate" and which("askgate") is None and activate.exists():
         shown = activate.relative_to(Path.cwd()) if activate.is_relative_to(Path.cwd()) else activate

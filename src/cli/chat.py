@@ -121,7 +121,7 @@ def demo(
     _print_counts(made, printer)
     for key, what in (
         ("page", str(out)),
-        ("train", "askgate quickstart"),
+        *((("train", "askgate quickstart"),) if trained == TINY_TRAINED else ()),
         ("talk", f"askgate chat {trained} --simulate"),
     ):
         show.say(f"{printer.label('demo', key)} {what}")

@@ -84,6 +84,7 @@ def build_rollout_pool(
         meta = build_pool(plan, out, progress, workers)
     skipped, counts = own_rows(plan)
     options.say_tasks(source, meta.mix, mix)
+    show.say_rows(own_remarks(plan, out), stderr=True)
     for task, count in meta.reused.items():
         show.complain(f"{task}: {count:,} samples use a record that another sample uses too")
     show.made(
@@ -97,14 +98,32 @@ def build_rollout_pool(
 
 
 def own_rows(plan: BuildPlan) -> tuple[list[str], RowCounts | None]:
-    """Rows of the user's own files that were skipped and, of dialogues, what becomes of the others."""
+    """Rows of the user's own files that were skipped, and what becomes of the others."""
     from ..data.readers.natural import NaturalSource
+    from ..data.readers.official import OfficialSource
     from ..data.readers.official_files import skipped_rows
 
     if plan.source == "dir" and "gsm8k" not in plan.mix:
         return [], None
     counts = NaturalSource(plan.source, plan.data_dir).row_counts() if plan.source == "messages" else None
+    if plan.source == "dir" and list(plan.mix) == ["gsm8k"]:
+        counts = OfficialSource(plan.data_dir).row_counts("gsm8k")
     return skipped_rows(plan.source, plan.data_dir), counts
+
+
+def own_remarks(plan: BuildPlan, pool: Path) -> list[str]:
+    """What is said about the rows of the user's own files that are used."""
+    from askgate_env.types import Sample
+
+    from ..core.jsonl import read_records
+    from ..data.readers.official_files import remarks, why_no_asks
+
+    if plan.source != "messages" and (plan.source != "dir" or "gsm8k" not in plan.mix):
+        return []
+    said = remarks(plan.source, plan.data_dir)
+    if plan.clarify_rate and not any(one.hidden for one in read_records(pool, Sample)):
+        said += why_no_asks(plan.source, plan.data_dir)
+    return said
 
 
 @contextmanager
@@ -115,8 +134,7 @@ def naming_skipped_rows(plan: BuildPlan) -> Iterator[None]:
     try:
         yield
     except TooFewRecords:
-        for row in own_rows(plan)[0][: show.ROWS_SHOWN]:
-            show.complain(show.in_chinese(row))
+        show.say_rows(own_rows(plan)[0], stderr=True)
         raise
 
 

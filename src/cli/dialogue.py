@@ -17,9 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from askgate_env.dimensions import NOTHING
-from askgate_env.reward import achieved
 from askgate_env.types import Episode, Lang, Sample, Turn
 
+from ..eval.metrics import is_lucky, is_right
 from ..pages.render import LABELS, asking
 from . import show
 
@@ -71,7 +71,7 @@ class DialoguePrinter:
     def result(self, sample: Sample, episode: Episode, reward: Mapping[str, float]) -> None:
         """Gold answer, right or wrong, what was missing, and the reward."""
         rows = result_rows(episode, self.lang) + sample_rows(sample, self.lang)
-        rows.append(("", Text(f"{self.text('reward')} {reward_text(reward)}", "dim")))
+        rows.append(("", Text(f"{self.text('reward')} {reward_text(reward, self.lang)}", "dim")))
         self.rows(rows)
         self.console.print()
 
@@ -179,28 +179,31 @@ def result_rows(episode: Episode, lang: Lang) -> list[Row]:
     """How an episode ended: right or wrong, asked or not."""
     kind = asking(episode.needs_clarification, episode.asks, episode.received_info)
     asked = Text(pick(LABELS["asking"][kind], lang), {"informed": GOOD, "quiet": ""}.get(kind, BAD))
-    right = achieved(episode)
-    verdict = "right" if right else "lucky" if episode.success else "wrong"
-    mark = (f"{'✓' if right else '✗'} {pick(CHAT[verdict], lang)}", GOOD if right else BAD)
-    found = [Text(*mark), asked]
+    mark = ("✓", "right", GOOD) if is_right(episode) else ("✗", "wrong", BAD)
+    found = [Text(f"{mark[0]} {pick(CHAT[mark[1]], lang)}", mark[2])]
+    found += [Text(pick(CHAT["lucky"], lang), BAD)] if is_lucky(episode) else []
+    found.append(asked)
     if episode.end != "answer":
         found.append(Text(pick(LABELS["endings"][episode.end], lang), BAD))
     return [("", Text(" · ").join(found))]
 
 
 def sample_rows(sample: Sample, lang: Lang) -> list[Row]:
-    """What the policy is not told: the gold answer, and what is missing."""
-    facts = [("gold", sample.answer), *([("missing", sample.hidden.missing)] if sample.hidden else [])]
-    text = " · ".join(f"{pick(CHAT[key], lang)}: {printable(fact)}" for key, fact in facts)
-    return [("", Text(text, "dim"))]
+    """What the policy is not told: the gold answer if one is checked, and what is missing."""
+    facts = [("gold", sample.answer)] if sample.task != "detect" else []
+    facts += [("missing", sample.hidden.missing)] if sample.hidden else []
+    parts = [f"{pick(CHAT[key], lang)}: {printable(fact)}" for key, fact in facts]
+    parts = parts if sample.task != "detect" else [pick(CHAT["unchecked"], lang), *parts]
+    return [("", Text(" · ".join(parts), "dim"))]
 
 
-def reward_text(reward: Mapping[str, float]) -> str:
+def reward_text(reward: Mapping[str, float], lang: Lang = "en") -> str:
     """
     >>> reward_text({"outcome": 1.0, "overclar": -0.07})
     '+0.93 = outcome +1.00, overclar -0.07'
     """
-    terms = ", ".join(f"{name} {value + 0.0:+.2f}" for name, value in reward.items())
+    names = {name: name if lang == "en" else LABELS["reward_terms"].get(name, (name, name))[1] for name in reward}
+    terms = pick((", ", "；"), lang).join(f"{names[name]} {value + 0.0:+.2f}" for name, value in reward.items())
     return f"{sum(reward.values()) + 0.0:+.2f} = {terms}"
 
 

@@ -208,14 +208,15 @@ def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty fo
 
 
 def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
-    """Prints one line per light. Lines wrap in a narrow terminal, where a table would cut off what does not fit."""
+    """Prints one line per light: colour, name of the stage as in logs/stages/NAME.log, title. Lines wrap in a narrow
+    terminal, where a table would cut off what does not fit."""
     from ..pages.render import LABELS
 
-    width = max(map(len, COLOURS)) + 2
+    width, names = max(map(len, COLOURS)) + 2, max((len(one.stage) for one in found), default=0) + 2
     for light in found:
         lamp = both("RED" if light.colour == "red" else light.colour, LABELS["lamps"][light.colour][1])
         why = both(f" ({light.why})", f"（{light.why_zh}）") if light.why else ""
-        title = both(light.title, light.title_zh) + why
+        title = light.stage.ljust(names) + both(light.title, light.title_zh) + why
         show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
     if (run := certified_id()) and has_gated_run():
         show.say(f"run: {run} (report, verify and package are about it)", f"运行：{run}（报告、核验与复现包针对它）")

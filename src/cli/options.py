@@ -151,7 +151,7 @@ def chosen_profile(given: ProfileName | None, default: ProfileName | None = None
 
 
 def say_profile(name: str) -> None:
-    show.complain(f"profile: {name}")
+    show.complain(f"profile: {name}", f"配置档：{name}")
 
 
 def say_tasks(source: str, tasks: Mapping[types.Task, float], mix: str = MIX) -> None:
@@ -161,14 +161,18 @@ def say_tasks(source: str, tasks: Mapping[types.Task, float], mix: str = MIX) ->
 
     if mix != MIX and parse.mix(mix) != tasks:
         made = ", ".join(f"{task}:{share:.2f}" for task, share in tasks.items())
-        show.complain(f"--mix {mix} has no effect: the rows of source {source} decide about the tasks ({made})")
+        show.complain(
+            f"--mix {mix} has no effect: the rows of source {source} decide about the tasks ({made})",
+            f"--mix {mix} 不起作用：任务由来源 {source} 的数据决定（{made}）",
+        )
     if source == "messages" and "detect" in tasks:
         english = (
             f"task detect: most rows have no answer of at most {LONGEST_ANSWER} words, so no answer is checked, only "
             "when and for what the policy asks; to check answers give each row a short `answer`"
         )
         chinese = (
-            f"任务为 detect：多数行没有不超过 {LONGEST_ANSWER} 个词的答案，因此不检查答案，只看策略何时提问、问什么；"
+            f"任务为 detect：多数行没有不超过 {2 * LONGEST_ANSWER} 个汉字（英文 {LONGEST_ANSWER} 个词）的答案，"
+            "因此不检查答案，只看策略何时提问、问什么；"
             "要检查答案，请为每行写简短的 answer"
         )
         show.complain(english, chinese)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,7 +44,7 @@ def probe_scorer(
             remedy="add --live; the calls are billed to you, a few hundred tokens each",
         )
     from ..config.profile import load_profile, scoring_of
-    from ..core.files import write_json
+    from ..core.files import read_json, write_json
     from ..scoring.probe import probe
     from ..scoring.providers import settings_for
 
@@ -59,6 +59,14 @@ def probe_scorer(
     with show.Terminal().scoring("probing") as progress:
         report = probe(n, secrets.randbelow(2**31), settings, show.complain, progress)
     path = probe_report(profile)
+    with suppress(BadInput):  # there is none, or it cannot be read
+        if not report.passed and read_json(path, "").get("passed"):
+            path = path.with_suffix(".failed.json")
+    if path != probe_report(profile):
+        show.complain(
+            f"the report of the probe that passed is kept; this one is in {path}",
+            f"已通过的探针报告保持不变；本次报告写入 {path}",
+        )
     write_json(path, report)
     show.finish(report, as_json, path, details=_print_probe, failed_code=BadInput.exit_code)
 
@@ -293,7 +301,13 @@ def _print_summary(done: Summary) -> None:
 
 
 def _print_probe(report: Report) -> None:
+    from ..scoring.stub_checks import is_answered
+
     calls = []
+    if not any(is_answered(call["status"]) for call in report.figures["calls"]):
+        n = len(report.figures["calls"])
+        show.say(f"no call succeeded, of {n}", f"{n} 次调用无一成功")
+        return
     for call in report.figures["calls"]:
         latency, cached = f"{call['latency_ms']:.0f}", "hit" if call["cache_hit"] else "-"
         calls.append(

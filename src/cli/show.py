@@ -23,7 +23,7 @@ from askgate_env.types import LEVELS, Level, Sample, Task
 from ..core.check import Check, Report
 from ..core.errors import BadInput
 from ..core.files import package_yaml, sha256_file
-from ..core.jsonl import read_records
+from ..core.jsonl import grouped, read_records
 from ..runtime.language import in_language as both
 from ..runtime.language import terminal_language
 from ..runtime.progress import Reporter
@@ -81,6 +81,10 @@ def in_chinese(text: str) -> str:
         return "\n".join(map(in_chinese, text.split("\n")))
     if row := re.fullmatch(r"(.+?:\d+: (?:hidden: )?)((?:'.*' )?)(skipped: )?(.+?)\.?", text):
         return f"{row[1]}{row[2]}{'跳过：' if row[3] else ''}{in_chinese(row[4])}"
+    if rows := re.fullmatch(r"(.+?): (\d+) rows skipped: (.+) \(lines (.+)\)", text):
+        return f"{rows[1]}: 跳过 {rows[2]} 行：{in_chinese(rows[3])}（第 {rows[4].replace(', ', '、')} 行）"
+    if memory := re.fullmatch(r"(\S+ of \S+ GiB on \w+: )(.+)", text):
+        text = memory[1] + "、".join(map(in_chinese, memory[2].split(", ")))
     for pattern, chinese in _chinese_texts():
         if found := pattern.fullmatch(text):
             return found.expand(chinese)
@@ -110,7 +114,8 @@ def say_held_out(samples: int) -> None:
     english = f"{samples} held-out samples, the same for all; shares in percent"
     say(english, f"{samples} 条留出样本，各策略相同；比例以百分数表示")
     if samples < FEW_HELD_OUT:
-        say("so few samples say little about a policy: hold out more", "样本太少，说明不了策略的好坏：请多留出一些样本")
+        english = "so few samples say little about a policy: evaluate on more, or add rows to a file of your own"
+        say(english, "样本太少，说明不了策略的好坏：请用更多样本评测；自己的数据请增加行数")
 
 
 def wrote(*paths: Path | str) -> None:
@@ -214,8 +219,7 @@ def made(
             (both("task", "任务"), *LEVELS),
             ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()),
         )
-    for row in skipped_rows[:ROWS_SHOWN]:
-        say(in_chinese(row))
+    say_rows(skipped_rows)
     for task, count in unused.items() if row_counts is None else ():
         english = f"skipped {count} records of {task}: repeated, or without a way to the answer"
         say(english, f"{task}：跳过 {count} 条（原因：重复，或推不出答案）")
@@ -230,6 +234,12 @@ def made(
     for path, digest in hashes.items():
         wrote(path)
         say(f"  sha256 {digest}")
+
+
+def say_rows(rows: Iterable[str], stderr: bool = False) -> None:
+    """Prints what is said about rows of the user's own files; many that break the same rule are one line."""
+    for row in grouped(rows)[:ROWS_SHOWN]:
+        say(in_chinese(row), stderr=stderr)
 
 
 def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out: int | None = None) -> str:
@@ -254,9 +264,12 @@ def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out:
     if alike:
         english += f", {alike} too much like a held-out row"
         chinese += f"，{alike} 条与留出样本过于相似而不用"
-    if rest:
+    if rest and held_out is None:
         english += f", {rest} not needed for this --n and --clarify-rate"
         chinese += f"，{rest} 条超出所要求的样本数或提问比例而未用"
+    elif rest:
+        english += f", {rest} left out: more that need a question take more complete rows"
+        chinese += f"，{rest} 条未用：信息完整的行太少，不能再加需要提问的行"
     return both(english, chinese)
 
 
@@ -265,20 +278,22 @@ def _print_checks(report: Report) -> None:
         rows = ([label(check), measured(check), limit(check)] for check in report.checks)
         columns = (both("check", "检查"), both("value", "实测"), both("must be", "要求"))
         print_table(columns, rows, text=columns[2:])
-        say(f"PASSED {report.stage}: {len(report.checks)} " + both("checks", "项检查"))
+        say(f"{both('PASSED', '通过')} {report.stage}: {len(report.checks)} " + both("checks", "项检查"))
         return
     failed = [check for check in report.checks if not check.passed]
     for check in failed:
         value = "" if check.value is None else f": {measured(check)}"
         print_failure(f"{label(check)}{value}{both(', must be', '，要求')} {limit(check)}", check)
     say(
-        f"FAILED {report.stage}: {len(failed)} " + both(f"of {len(report.checks)} checks", f"/ {len(report.checks)} 项")
+        f"{both('FAILED', '未通过')} {report.stage}: {len(failed)} "
+        + both(f"of {len(report.checks)} checks", f"/ {len(report.checks)} 项")
     )
 
 
 def print_failure(what: str, check: Check | Finding, write: Callable[[str], None] = say) -> None:
     """Prints a failed check, or one that could not be measured, with its remedy."""
-    write(f"{'FAILED' if check.value is not None else both('NOT MEASURED', '未测量')} {what}")
+    verdict = both("FAILED", "未通过") if check.value is not None else both("NOT MEASURED", "未测量")
+    write(f"{verdict} {what}")
     write("  " + both(f"What to do: {check.remedy}", f"怎么办：{check.remedy_zh}"))
 
 
@@ -286,7 +301,8 @@ def print_ambers(ambers: Sequence[Check], signable: bool = False) -> None:
     """Prints facts that the owner must know though nothing failed. `signable`: the owner may sign them off."""
     for one in ambers:
         say(f"{both('AMBER', '黄灯')} {one.name}: {measured(one)}{both(', should be', '，应为')} {limit(one)}")
-        say(f"  {both(one.remedy, one.remedy_zh)}")
+        chinese = re.sub(r" \(95% (\S+) to (\S+) points\)", r"（95% 区间 \1 至 \2 个百分点）", one.remedy_zh)
+        say(f"  {both(one.remedy, chinese)}")
         if signable:
             say(f"  {both('or sign it off', '或由负责人签字确认')}: askgate sign-off --amber {one.name}")
 
@@ -343,7 +359,7 @@ def figure(name: str, value: float | None, sign: str = "") -> str:
 def change_cells(name: str, change: Change) -> list[str]:
     """Base, trained, change and 95% interval of a figure."""
     low, high = figure(name, change.low, "+"), figure(name, change.high, "+")
-    interval = "-" if change.low is None else f"{low} to {high}"
+    interval = "-" if change.low is None else both(f"{low} to {high}", f"{low} 至 {high}")
     return [
         figure(name, change.base.value),
         figure(name, change.trained.value),

@@ -22,10 +22,12 @@ from . import options, parse, show
 if TYPE_CHECKING:
     from ..eval.compare import Change
     from ..eval.trial import Compared, TrialReport
+    from ..training.own_data import OwnData
+    from ..training.run_plan import RunPlan
 
 LOCAL_CONFIG = Path("configs/train_local.yaml")
 MORE_FIGURES = {
-    "success_hard_hotpotqa_strategyqa": both("success, hard reading", "成功率（困难阅读题）"),
+    "success_hard_hotpotqa_strategyqa": both("success, hard questions over articles", "成功率（查资料的困难题）"),
     "question_precision": both("question precision", "提问精确率"),
     "question_recall": both("question recall", "提问召回率"),
     "question_f1": both("question F1", "提问 F1"),
@@ -63,7 +65,7 @@ def train(
     if model and not data:
         overrides = [f"base_model={model}", *(overrides or ())]
     own = _plan_own_run(config, model, data, overrides, resume, planned) if data else nullcontext(config)
-    with own as path:
+    with _naming_flag(model), own as path:
         _say_profile_of(path, overrides)
         if planned:
             found = preflight(path, None, overrides, planned=True).forecast or plan(path, overrides)
@@ -176,13 +178,26 @@ def _say_next(config: Path, overrides: list[str] | None) -> None:
 
 
 @contextmanager
+def _naming_flag(model: str) -> Iterator[None]:
+    """Names --model instead of the setting `base_model`, which the user has not typed."""
+    try:
+        yield
+    except BadInput as error:
+        if not model or not error.where.endswith("base_model"):
+            raise
+        raise BadInput(error.what, where="--model", remedy=error.remedy) from error
+
+
+@contextmanager
 def _plan_own_run(
     config: Path, model: str, data: Path, overrides: list[str] | None, resume: bool, planned: bool
 ) -> Iterator[Path]:
     """The config of a run on the user's file, after its plan is printed and one step of a new run has worked.
 
-    A plan and a refused resumption leave the config of the earlier run as it was: the next resumption reads it.
+    A plan, a refused step and a refused resumption leave the config of the earlier run as it was, or none: the next
+    resumption reads it.
     """
+    from ..config.loader import load_train_config
     from ..core.files import atomic_write
     from ..training.own_data import prepare_own_data
     from ..training.run_plan import config_file, make_plan, try_step, write_run_config
@@ -195,35 +210,51 @@ def _plan_own_run(
     if config != LOCAL_CONFIG:
         raise BadInput("--data writes a config of its own", where="--config", remedy="leave out --config or --data")
     found = prepare_own_data(data, show.Terminal())
-    for row in found.skipped[: show.ROWS_SHOWN]:
-        show.say(show.in_chinese(row))
+    show.say_rows(found.skipped)
+    show.say_rows(found.remarks, stderr=True)
     plan = make_plan(model, found)
     path = config_file(plan, found)
-    earlier = path.read_bytes() if path.exists() and (planned or resume) else None
-    write_run_config(plan, found, overrides or (), resume)
+    earlier, is_tried = path.read_bytes() if path.exists() else None, False
+
+    def restore() -> None:
+        if earlier is None:
+            path.unlink(missing_ok=True)
+        else:
+            with atomic_write(path) as handle:
+                handle.write(earlier)
+
+    try:
+        write_run_config(plan, found, overrides or (), resume)
+        load_train_config(path, overrides)  # a wrong --set is refused before a step is tried
+        _say_plan(plan, found, path)
+        if not resume and not planned:
+            show.say("trying one step ...", "先试一步 ...")
+            with show.console(stderr=True).status(both("loading the model, then one step", "加载模型，然后试一步")):
+                took = f"{try_step(path, model, found, overrides or ()):.0f} s"
+            show.say(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练")
+        is_tried = True
+        yield path
+    except BadInput:
+        if resume or not is_tried:
+            restore()
+        raise
+    finally:
+        if planned and earlier is not None:
+            restore()
+
+
+def _say_plan(plan: RunPlan, found: OwnData, path: Path) -> None:
     size = f"{plan.parameters / 1e6:,.0f}M {both('weights', '参数')}"
-    show.say(f"{both('model:  ', '模型：')} {model}, {size}")
+    show.say(f"{both('model:  ', '模型：')} {plan.settings['base_model']}, {size}")
     show.say(f"{both('device: ', '设备：')} {plan.device.type}, {plan.memory_gb:.0f} GB")
     show.say(f"{both('method: ', '方法：')} {plan.method}, {both('forecast', '预计占用')} {plan.needs_gb:.1f} GB")
     used = show.rows_used(found.row_counts, "train", found.samples, found.need_ask, found.held_out)
     show.say(f"{both('data:   ', '数据：')} {used}")
     show.say(f"{both('config: ', '配置：')} {path}")
+    show.say(
+        "steps:   change a setting with --set, such as --set steps=20", "步数： 用 --set 改设置，如 --set steps=20"
+    )
     options.say_tasks("messages", found.shares)
-    if not resume and not planned:
-        show.say("trying one step ...", "先试一步 ...")
-        with show.console(stderr=True).status(both("loading the model, then one step", "加载模型，然后试一步")):
-            took = f"{try_step(path, model, found, overrides or ()):.0f} s"
-        show.say(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练")
-    is_kept = not planned
-    try:
-        yield path
-    except BadInput:
-        is_kept = False
-        raise
-    finally:
-        if earlier is not None and not is_kept:
-            with atomic_write(path) as handle:
-                handle.write(earlier)
 
 
 def _say_profile_of(config: Path, overrides: list[str] | None, gated: bool = False) -> None:
@@ -475,14 +506,14 @@ def _print_round(report: Round) -> None:
     gates = {one.gate: both(one.gate, LABELS["gates"][one.gate][1]) for one in report.findings}
     columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
     rows = (
-        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else "FAILED"]
+        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else both("FAILED", "未通过")]
         for one in report.findings
     )
     show.print_table(columns, rows, text=columns)
     for one in report.failed:
         show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
     show.print_ambers(report.ambers)
-    verdict = both("PASSED", "通过 PASSED") if report.passed else both("FAILED", "未通过 FAILED")
+    verdict = both("PASSED", "通过") if report.passed else both("FAILED", "未通过")
     failed = "" if report.passed else f", {len(report.failed)} failed"
     checks = both(
         f"{len(report.findings)} checks{failed}", f"{len(report.findings)} 项检查，{len(report.failed)} 项未过"

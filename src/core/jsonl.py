@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -23,6 +24,13 @@ MAX_LINE_BYTES = 4 * 2**20
 """A real HotpotQA sample is 20 KB. A line above 4 MB means a broken file that would fill the memory."""
 ROWS_LISTED = 10
 """Number of refused rows that an error names."""
+LINES_NAMED = 3
+"""Number of rows that break the same rule and are named."""
+_SKIPPED = re.compile(r"(.+?):(\d+): (?:'.*' )?skipped: (.+?)\.?", re.DOTALL)
+
+
+class OtherEncoding(BadInput):
+    """A file is not in UTF-8."""
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -111,6 +119,8 @@ def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]
     for where, line in lines:
         try:
             found.append(read(where, line))
+        except OtherEncoding:
+            raise  # every row has it: once is enough
         except BadInput as error:
             refused.append(error)
     if len(refused) == 1:
@@ -149,6 +159,24 @@ def listed(rows: Sequence[str]) -> str:
     return "".join(f"\n{row}" for row in (*rows[:ROWS_LISTED], *([f"and {left_out} more"] if left_out > 0 else ())))
 
 
+def grouped(rows: Iterable[str]) -> list[str]:
+    """Skipped rows; if many of a file break the same rule, these are one line.
+
+    >>> grouped([*(f"a.jsonl:{at}: skipped: no answer." for at in (1, 3, 4, 7)), "a.jsonl:5: skipped: no text."])
+    ['a.jsonl: 4 rows skipped: no answer (lines 1, 3, 4, ...)', 'a.jsonl:5: skipped: no text.']
+    """
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for row in rows:
+        found = _SKIPPED.fullmatch(row)
+        groups.setdefault((found[1], found[3]) if found else (row,), []).append((found[2] if found else "", row))
+    lines = []
+    for (path, *rule), same in groups.items():
+        first = ", ".join(number for number, _ in same[:LINES_NAMED])
+        many = f"{path}: {len(same)} rows skipped: {''.join(rule)} (lines {first}, ...)"
+        lines += [many] if len(same) > LINES_NAMED else [row for _, row in same]
+    return lines
+
+
 def decode_file(path: Path, kind: type[T], remedy: str) -> T:
     """A JSON file decoded as `kind`, without the mark of UTF-8."""
     with explain_read_errors(path, "check the file"):
@@ -169,13 +197,17 @@ def refuse_other_encoding(content: bytes, where: str) -> None:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        remedy = "save the file as UTF-8 or build it again"
+        remedy, known = "save the file as UTF-8 or build it again", ""
         with suppress(UnicodeDecodeError):
             content.decode("gbk")
+            known = "GBK"
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            known = "UTF-16"
+        if known:
             file = Path(where if Path(where).is_file() else where.rpartition(":")[0])
             new = f"new{file.suffix}"
-            remedy = f"convert it: iconv -f GBK -t UTF-8 {file} > {new}; then use {new}"
-        raise BadInput(f"invalid UTF-8 at byte {error.start}", where=where, remedy=remedy) from None
+            remedy = f"convert it: iconv -f {known} -t UTF-8 {file} > {new}; then use {new}"
+        raise OtherEncoding(f"invalid UTF-8 at byte {error.start}", where=where, remedy=remedy) from None
 
 
 def write_records(handle: IO[bytes], records: Iterable[object]) -> int:

@@ -28,10 +28,8 @@ VOCABULARIES = (TOKENIZER, "tokenizer.model", "vocab.json", "vocab.txt")
 
 def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:
     """SHA-256 of weights, config and tokenizer together: each file's name and SHA-256, in the order of the names."""
-    files = model_files(folder)
-    if not any(file.suffix == WEIGHTS for file in files):
-        raise BadInput("has no weights (*.safetensors)", where=str(folder), remedy="name the folder of a model")
-    lines = "".join(f"{digest(file)}  {file.name}\n" for file in files)
+    require_weights(folder)
+    lines = "".join(f"{digest(file)}  {file.name}\n" for file in model_files(folder))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
@@ -129,6 +127,13 @@ def require_config(folder: Path) -> None:
         raise BadInput(f"has no model: {CONFIG} is missing", where=str(folder), remedy=remedy)
 
 
+def require_weights(folder: Path) -> None:
+    """Refuses a folder without weights."""
+    if not any(file.suffix == WEIGHTS for file in model_files(folder)):
+        remedy = f"copy them from where the model came from, or name a folder with {CONFIG}, {TOKENIZER} and *{WEIGHTS}"
+        raise BadInput(f"has no weights: *{WEIGHTS} is missing", where=str(folder), remedy=remedy)
+
+
 @contextmanager
 def explain_tokenizer_errors(folder: Path) -> Iterator[None]:
     """Turns the errors of a library that finds no tokenizer, or none that it can read, into BadInput."""
@@ -145,7 +150,7 @@ def explain_tokenizer_errors(folder: Path) -> Iterator[None]:
 
 def may_be_on_hub(path: Path) -> bool:
     """Whether a path that is not here may be an `owner/name` of the hub; asking the hub takes half a minute."""
-    return len(path.parts) == 2 and path.parts[0] != "models" and not path.parent.exists()
+    return len(path.parts) == 2 and path.parts[0] not in ("models", path.anchor) and not path.parent.exists()
 
 
 def is_hub_unknown() -> bool:
@@ -164,7 +169,9 @@ def is_hub_unknown() -> bool:
 
 
 def unreadable(base_model: str) -> BadInput:
-    remedy = "name a folder with config.json and safetensors, or a model on the hub that this machine can reach"
+    remedy = "name a folder with config.json and safetensors"
+    if not Path(base_model).is_absolute():
+        remedy += ", or a model on the hub that this machine can reach"
     # Not `is_file`: that fails on a folder which this user may not open.
     folders = {folder.name.lower(): folder.name for folder in Path().iterdir() if isfile(folder / CONFIG)}
     alike = get_close_matches(Path(base_model).name.lower(), folders, n=1)

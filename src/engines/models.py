@@ -24,7 +24,7 @@ from torch.utils.checkpoint import checkpoint
 from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
 from ..core.files import json_bytes
-from ..core.model_files import find_model, read_once
+from ..core.model_files import find_model, read_once, require_weights
 from ..rollout.attention import PeftWrapper, SegmentPlan, unwrap
 from ..rollout.cuda import REPRODUCIBLE
 
@@ -199,8 +199,10 @@ def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) 
             load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=dtype
         )
         extra = {"quantization_config": config, "device_map": {"": device}}
+    found = find_model(name)
+    require_weights(found)
     try:
-        with read_once(find_model(name)) as folder:
+        with read_once(found) as folder:
             model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **extra)
     except (OSError, ValueError, SafetensorError) as error:
         raise BadInput(

@@ -18,14 +18,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from askgate_env.reward import achieved
 from askgate_env.types import Episode
 
 from ..config.profile import Thresholds
 from ..core.check import Check, check, remedies
 from ..core.errors import BadInput
 from ..reward.rank_statistics import DIGITS, ratio
-from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_share, table
+from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_right, is_share, table
 
 RESAMPLES = 2000
 AT_ONCE = 100
@@ -40,7 +39,7 @@ ABLATION_FIGURES = (
 OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_right", (False, False): "both_wrong"}
 """Group of a sample by whether the one and the other policy got it right."""
 RIGHT_SHARE = 0.5
-"""Share of a sample's episodes that must be right (`achieved`) for the sample to count as right."""
+"""Share of a sample's episodes that must be right for the sample to count as right."""
 
 
 class Change(Struct, frozen=True):
@@ -149,7 +148,7 @@ def _right_shares(episodes: Sequence[Episode]) -> dict[str, float]:
     n, right = Counter[str](), Counter[str]()
     for one in episodes:
         n[one.sample_id] += 1
-        right[one.sample_id] += achieved(one)
+        right[one.sample_id] += is_right(one)
     return {name: right[name] / count for name, count in n.items()}
 
 

@@ -17,10 +17,24 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from askgate_env.reward import achieved
 from askgate_env.types import LEVELS, TASKS, Episode
 
 F64 = NDArray[np.float64]
 Z95 = 1.959963984540054
+
+
+def is_right(episode: Episode) -> bool:
+    """Whether the answer is right, lucky guess or not, as `success` counts it.
+
+    In the task `detect`, which has no right answers: whether the policy asked exactly where it had to, and answered.
+    """
+    return achieved(episode) if episode.task == "detect" else episode.success
+
+
+def is_lucky(episode: Episode) -> bool:
+    """Whether the answer is right though something was missing that the policy was not told."""
+    return episode.needs_clarification and episode.success and not episode.received_info
 
 
 def _obtained(episode: Episode) -> bool:
@@ -40,10 +54,7 @@ MEASURES: dict[str, Callable[[Episode], tuple[float, float]]] = {
     # By episode: whether it asked at all.
     "ask_precision": lambda one: (one.needs_clarification and one.asks > 0, one.asks > 0),
     "ask_recall": lambda one: (one.needs_clarification and one.asks > 0, one.needs_clarification),
-    "lucky_guess_rate": lambda one: (
-        one.needs_clarification and one.success and not one.received_info,
-        one.needs_clarification,
-    ),
+    "lucky_guess_rate": lambda one: (is_lucky(one), one.needs_clarification),
     "avg_turns": lambda one: (one.policy_turns, 1),
 }
 HARD_READING = "hard_hotpotqa_strategyqa"

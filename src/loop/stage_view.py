@@ -22,7 +22,7 @@ from .stage import FAILED, PASSED, Stage, in_chinese
 
 TAIL = 15
 """Lines of a failed stage's output that are shown."""
-_CHECKS = re.compile(r"^PASSED \S+: (\d+) ", re.MULTILINE)
+_CHECKS = re.compile(r"^(?:PASSED|通过) \S+: (\d+) ", re.MULTILINE)
 
 
 @dataclass(frozen=True)

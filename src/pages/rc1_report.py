@@ -16,7 +16,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from askgate_env.reward import achieved
 from askgate_env.types import Episode, Sample
 
 from .. import __version__
@@ -31,7 +30,7 @@ from ..core.model_files import model_sha256
 from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, in_run, run_of, step_file
 from ..core.paths import final_models as model_folders
 from ..eval.compare import OUTCOMES, outcomes
-from ..eval.metrics import HARD_READING, MEASURES
+from ..eval.metrics import HARD_READING, MEASURES, is_lucky, is_right
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers, sign_offs
 from ..gates.final_models import ended_early, final_models
@@ -56,7 +55,9 @@ SHOWN = 20
 GROUPS = tuple(OUTCOMES.values())
 SHOWN_GATES = ("calibration", "shadow", "ablation", "pool", "difficulty")
 """Gates whose figures the report shows."""
-HEADLINE = ("need_ask_success", "overclar_rate", "success", f"success_{HARD_READING}", "avg_turns")
+HEADLINE = (
+    "need_ask_success", "overclar_rate", "success", "lucky_guess_rate", f"success_{HARD_READING}", "avg_turns",
+)  # fmt: skip
 FINGERPRINTED = (
     "shadow_set", "pool", "metrics", "balanced", "templates", "weights", "baseline", "config", "ledger", "pool_report",
     "difficulty_report", "calibration_report", "shadow_report", "ablation_report",
@@ -163,7 +164,8 @@ def rc1_page(report: Rc1) -> bytes:
         buckets=bucket_rows(report.difficulty["figures"]) if report.difficulty else [],
         difficulty_metrics=DIFFICULTY_METRICS,
         bounds=BUCKET_BOUNDS,
-        achieved=achieved,
+        is_right=is_right,
+        is_lucky=is_lucky,
         settings=list(dotted(report.evaluation.config)) if report.evaluation else [],
     )
 

@@ -30,7 +30,7 @@ from safetensors import SafetensorError
 from ..checkpoint.seal import Damaged, read_seal
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
-from ..core.model_files import ADAPTER, explain_tokenizer_errors, find_policy, may_be_on_hub, read_once
+from ..core.model_files import ADAPTER, explain_tokenizer_errors, find_policy, may_be_on_hub, read_once, require_weights
 from .gguf_tokenizer import vocabulary, write_vocabulary
 
 log = logging.getLogger(__name__)
@@ -61,14 +61,18 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
     stored type.
     """
     import torch
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.utils import logging as transformers_logging
+
+    from ..rollout.attention import require_supported
 
     if (folder / ADAPTER).exists():
         raise BadInput("these are adapters, not a model", where=str(folder), remedy="name their base instead")
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     remedy = "name a folder with config.json and safetensors"
     with _explained("no model can be loaded", folder, remedy), read_once(folder) as files:
+        require_supported(AutoConfig.from_pretrained(files), str(folder))
+        require_weights(folder)
         model: Any = AutoModelForCausalLM.from_pretrained(files, dtype=torch.float32 if adapter else "auto")
     if adapter is not None:
         model = _merged(model, adapter)

@@ -97,6 +97,8 @@ def open_gguf(path: Path, context: int, log: Path = LOG) -> Iterator[LlamaCpp]:
 
 
 def require_gguf(path: Path) -> None:
+    if not path.exists():
+        raise BadInput("no such file", where=str(path), remedy="make one: askgate export-gguf")
     with explain_read_errors(path), open(path, "rb") as handle:
         start = handle.read(len(MAGIC))
     if start != MAGIC:

@@ -79,6 +79,17 @@ def unwrap(model: nn.Module) -> PreTrainedModel:
     return base
 
 
+def require_supported(config: Any, where: str) -> None:
+    """Refuses the `transformers` config of a model that has no packed forward, before its weights are loaded."""
+    if config.model_type not in FAMILIES:
+        remedy = f"name a model of type {', '.join(sorted(FAMILIES))}"
+        raise BadInput(f"models of type {config.model_type} are not supported", where=where, remedy=remedy)
+    kinds = getattr(config, "layer_types", None)
+    if "sliding_attention" in kinds if kinds else getattr(config, "sliding_window", None):
+        what = "the model has layers with a sliding window"
+        raise BadInput(what, where=where, remedy="choose a model with full attention")
+
+
 def hidden_states(base: Any, tokens_T: Tensor, plan: AttentionPlan) -> Tensor:
     """The last hidden states of the stream, [T, H]. `base` comes from `unwrap`."""
     if len(tokens_T) != plan.positions_1T.shape[1]:

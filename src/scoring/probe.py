@@ -20,7 +20,7 @@ from .judge import Session, Tally, open_session
 from .ledger import scorings
 from .prompt import CANARIES
 from .providers import ScorerSettings
-from .stub_checks import is_paid, latency_checks, sameness_checks, scoring_check
+from .stub_checks import is_answered, is_paid, latency_checks, sameness_checks, scoring_check
 from .types import CallEntry, ScoringEntry
 
 
@@ -98,8 +98,11 @@ def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:
     paid = [call for call in calls if is_paid(call)]
     why = failures[0] if failures else ""
     unbilled = sum(call.billable_tokens < 1 for call in paid)
+    scored = scoring_check("scorings_failed", float(len(failures)), "==", 0.0, why=why)
+    if failures and not any(is_answered(call.status) for call in calls):
+        return [scored]  # nobody answered, so there are no answers to check
     return [
-        scoring_check("scorings_failed", float(len(failures)), "==", 0.0, why=why),
+        scored,
         scoring_check("cache_hits", float(sum(call.cache_hit for call in calls)), "==", 0.0),
         scoring_check("calls_paid", float(len(paid)), ">=", 1.0),
         scoring_check("calls_without_bill", float(unbilled), "==", 0.0),

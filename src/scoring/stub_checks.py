@@ -38,6 +38,11 @@ def is_paid(call: CallEntry) -> bool:
     return not call.cache_hit and call.status.startswith("ok")
 
 
+def is_answered(status: str) -> bool:
+    """Whether a call got a reply, usable or not."""
+    return status.startswith(("ok", "bad_reply"))
+
+
 def spread(latencies: list[float]) -> float | None:
     """Interquartile range over the median.
 

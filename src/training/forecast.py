@@ -32,10 +32,11 @@ from ..config.profile import Profile, scoring_of
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
+from ..core.model_files import require_weights
 from ..data.collate import demo_tokens
 from ..engines.distributed import ranks
 from ..engines.packed import LOGITS_AT_ONCE
-from ..rollout.attention import FAMILIES
+from ..rollout.attention import FAMILIES, require_supported
 from ..runtime.device import GB
 from ..runtime.progress import duration
 from ..scoring.providers import settings_for
@@ -53,15 +54,16 @@ def costs() -> dict[str, Any]:
 
 
 def trainable_config(model: str) -> Any:
-    """The `transformers` config of a model. Refuses a model of a type that cannot be trained."""
-    remedy = f"name a model of type {', '.join(sorted(FAMILIES))}"
+    """The `transformers` config of a model. Refuses a model that cannot be trained, and a folder without weights."""
     try:
         config = AutoConfig.from_pretrained(model)
     except (OSError, ValueError, KeyError) as error:
         what = f"is no model that can be trained ({str(error).splitlines()[0]})"
+        remedy = f"name a model of type {', '.join(sorted(FAMILIES))}"
         raise BadInput(what, where=model, remedy=remedy) from None
-    if config.model_type not in FAMILIES:
-        raise BadInput(f"models of type {config.model_type} are not supported", where=model, remedy=remedy)
+    require_supported(config, model)
+    if Path(model).is_dir():
+        require_weights(Path(model))
     return config
 
 

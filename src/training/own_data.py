@@ -22,7 +22,7 @@ from askgate_env.types import Sample, Task
 from ..core import defaults
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sidecar
-from ..core.jsonl import ROWS_LISTED, decode, read_lines, read_records
+from ..core.jsonl import ROWS_LISTED, decode, grouped, read_lines, read_records
 from ..data.pool.build import build_pool, largest_plan
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import materialize_shadow
@@ -31,12 +31,12 @@ from ..data.readers import messages
 from ..data.readers.messages import CSV, refuse_misspelt, row_lines
 from ..data.readers.natural import NaturalSource
 from ..data.readers.official import OfficialSource
-from ..data.readers.official_files import skipped_rows
+from ..data.readers.official_files import remarks, skipped_rows, why_no_asks
 from ..runtime.progress import Reporter
 
 OWN = Path("data/own")
 MOST_HELD_OUT = 245
-READER = 3
+READER = 4
 """Version of the readers: a pool that an older one made of the same file is not used again."""
 
 
@@ -55,6 +55,8 @@ class OwnData:
     skipped: list[str]
     """Rows that were not used, each with its rule."""
     row_counts: RowCounts = field(default_factory=RowCounts)
+    remarks: list[str] = field(default_factory=list)
+    """What the rows that are used lack."""
 
     @property
     def characters(self) -> int:
@@ -75,7 +77,7 @@ def prepare_own_data(file: Path, reporter: Reporter) -> OwnData:
     except BadInput as error:
         if isinstance(error, TooFewRecords):
             error.where = str(file)
-            for row in skipped_rows(source, folder)[:ROWS_LISTED]:
+            for row in grouped(skipped_rows(source, folder))[:ROWS_LISTED]:
                 reporter.message(row.replace(str(copy), str(file)))
         if is_new:
             shutil.rmtree(folder, ignore_errors=True)
@@ -100,13 +102,15 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
             build_pool(largest_plan(replace(plan, n=rows)), pool)
     samples = list(read_records(pool, Sample))
     counts = Counter(sample.task for sample in samples)
+    need_ask = sum(sample.hidden is not None for sample in samples)
+    said = remarks(source, folder) + (why_no_asks(source, folder) if not need_ask else [])
     return OwnData(
         folder=folder,
         seed_pool=pool,
         shadow_set=shadow,
         samples=len(samples),
         held_out=sum(1 for _ in read_lines(shadow)),
-        need_ask=sum(sample.hidden is not None for sample in samples),
+        need_ask=need_ask,
         shares={task: count / len(samples) for task, count in counts.items()},
         skipped=[one.replace(str(copy), str(file)) for one in skipped_rows(source, folder)],
         row_counts=(
@@ -114,23 +118,28 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
             if source == "messages"
             else OfficialSource(folder).row_counts("gsm8k")
         ),
+        remarks=[one.replace(str(copy), str(file)) for one in said],
     )
 
 
 def _source(file: Path) -> str:
-    """`messages` or `dir` (word problems), by the first row."""
+    """`messages` or `dir` (word problems: most answers have `####`), by the rows that have an answer."""
     if not file.is_file():
         raise BadInput("no such file", where=str(file), remedy="name a .jsonl file with your rows")
     decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
-    for number, line in row_lines(file):
-        row = decode(decoder, line, f"{file}:{number}")
-        keys = set(row) if isinstance(row, dict) else set()
-        if keys & {"messages", "conversations", "instruction"} or file.suffix.lower() in CSV:
-            return "messages"
-        if keys >= {"question", "answer"}:
-            return "dir" if "####" in str(row["answer"]) else "messages"
-        known = ", ".join(sorted(keys)) or "no keys"
-        if isinstance(row, dict):
-            refuse_misspelt(row, messages.FIELDS, f"{file}:{number}")
-        raise BadInput(f"the row has {known}", where=f"{file}:{number}", remedy=messages.ROW_FORMAT)
-    raise BadInput("has no rows", where=str(file), remedy=messages.ROW_FORMAT)
+    rows = [(f"{file}:{at}", decode(decoder, line, f"{file}:{at}")) for at, line in row_lines(file)]
+    if not rows:
+        raise BadInput("has no rows", where=str(file), remedy=messages.ROW_FORMAT)
+    known = [row for _, row in rows if isinstance(row, dict)]
+    if file.suffix.lower() in CSV or any(row.keys() & {"messages", "conversations", "instruction"} for row in known):
+        return "messages"
+    answers = [str(row["answer"]) for row in known if row.keys() >= {"question", "answer"}]
+    if answers:
+        return "dir" if sum("####" in answer for answer in answers) >= len(answers) / 2 else "messages"
+    where, row = rows[0]
+    if isinstance(row, dict):
+        refuse_misspelt(row, messages.FIELDS, where)
+    has = ", ".join(sorted(row)) if isinstance(row, dict) and row else "no keys"
+    if isinstance(row, dict) and "question" in row:
+        has += ", and `answer` is missing"
+    raise BadInput(f"the row has {has}", where=where, remedy=messages.ROW_FORMAT)

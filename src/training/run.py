@@ -415,13 +415,18 @@ def _reporting(ready: Ready, folder: Path, overrides: Sequence[str], warm_start_
         verb = ("sft", "--resume") if ready.admission is None else ("sft", "--gated")
     flags = [word for one in overrides for word in ("--set", one)]
     command = shlex.join(["askgate", *verb, "--config", str(ready.path), *flags])
+
+    def advice() -> str:
+        begun = resumption.newest_seals(ready.config, folder)
+        return f"to resume from the newest checkpoint: {command}" if begun else f"to start again: {command}"
+
     try:
         yield
     except KeyboardInterrupt:
-        log.warning("interrupted; to resume from the newest checkpoint: %s", command)
+        log.warning("interrupted; %s", advice())
         raise
     except Stop as reason:
-        more = "" if "--resume" in str(reason) else f"; to resume from the newest checkpoint: {command}"
+        more = "" if "--resume" in str(reason) else f"; {advice()}"
         log.error("a callback ended the run: %s%s", reason, more)
         raise
     except Exception as error:

@@ -177,10 +177,10 @@ def _try_step_in(folder: Path, config: Path, model: str, data: OwnData, override
         if done.returncode:
             last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no message")
             what, _, remedy = last.removeprefix("askgate: ").partition(". What to do: ")
-            change = "change this config, such as batch_size, and run `askgate train --config` on it"
+            change = "change a setting with --set, such as --set batch_size=4"
             raise BadInput(f"one step failed: {what}", where=str(config), remedy=remedy or change)
     except subprocess.TimeoutExpired:
-        remedy = f"run `askgate train --config {config}` if this machine is that slow"
+        remedy = "choose a smaller model, or a smaller step, such as --set batch_size=4"
         raise BadInput(f"one step took more than {TRY_SECONDS} s", where=str(config), remedy=remedy) from None
     return time.monotonic() - started
 

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from askgate_env.types import Episode
+from src.eval.metrics import figures
 from src.eval.trial import SeedRun, TrialReport
 from src.pages.rc1_report import HEADLINE, choose_pairs, rc1_page
 from src.pages.render import one_language
@@ -108,11 +109,16 @@ def test_groups_of_one_seed_are_those_that_rc1_counts(site: Served) -> None:
     assert shown[0] == sum(counts.values())
 
 
-def test_a_lucky_guess_is_not_right_anywhere(site: Served) -> None:
+def test_right_on_the_board_is_the_success_of_the_report(site: Served) -> None:
     lucky = [one for one in of_seed(BASE, 9) if one.needs_clarification and one.success and not one.received_info]
     assert lucky
     path = "logs/eval/seed_9/step_00000.jsonl"
     listed = site.get(f"/episodes?set={path}&sample={lucky[0].sample_id}")[2]
     assert "lucky guess" in listed
-    right = sum(one.need_ask_success if one.needs_clarification else one.success for one in of_seed(BASE, 9))
+    right = sum(one.success for one in of_seed(BASE, 9))
     assert f'data-n="{right}"' in site.get(f"/part/episodes?set={path}&right=yes")[2]
+    every = figures(of_seed(BASE, 9))["success"]
+    with one_language("en"):
+        line = text(site.get(f"/part/episodes?set={path}")[2].split("</p>")[0])
+    share = f"{len(lucky) / every.n:.1%}"
+    assert f"episodes: right {every.value:.1%} (lucky guesses among them {share})" in line

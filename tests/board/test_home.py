@@ -40,7 +40,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
 def test_the_result_is_first_with_intervals_and_control(page: Any, site: Served) -> None:
     page.goto(site.url)
     assert "No trained policy has been evaluated yet" in page.locator("main").inner_text()
-    report = reported(one(control=CONTROL))
+    report = reported(replace(one(control=CONTROL), warm_start=CONTROL))
     write_json(Path("reports/ppo_eval_x.json"), report)
     tiles = page.locator("#tiles .tile")
     tiles.first.wait_for()
@@ -53,6 +53,9 @@ def test_the_result_is_first_with_intervals_and_control(page: Any, site: Served)
         LABELS["figures"][name][0] for name in ("need_ask_success", "overclar_rate", "success")
     ]
     assert "against plain SFT" in tiles.nth(3).inner_text()
+    sft = report.pooled.warm_start_changes["need_ask_success"].trained.value if report.pooled.warm_start_changes else 0
+    assert f"→ {100 * (sft or 0):.1f} →" in tiles.nth(0).inner_text()
+    assert "A lucky guess" in page.locator("main").inner_text()
     top, gates = tiles.first.bounding_box(), page.locator(".round").first.bounding_box()
     assert top["y"] < gates["y"]
     assert "trained, all" in page.locator("header .verdict").inner_text()

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from askgate_env.types import Episode
+from askgate_env.types import Episode, Task
 from src.callbacks.eval_shadow import EvalShadow
 from src.core.api import Engine, StepResult
 from src.core.jsonl import read_records
@@ -88,3 +89,17 @@ def test_an_engine_without_a_policy_is_trained_but_not_evaluated(
         EngineWithoutPolicy(last=5).fit([shadow(tmp_path, RecordingRollout()), recorder])
     assert "does not expose its policy" in caplog.text
     assert [sorted(line) for line in recorder.metrics] == [["kl", "loss"]] * 5
+
+
+@pytest.mark.parametrize(
+    ("success", "task", "is_said"), [(0, "gsm8k", True), (1, "gsm8k", False), (0, "detect", False)]
+)
+def test_a_base_that_solves_nothing_is_said_once(
+    success: bool, task: Task, is_said: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def rollout(policy: Any) -> list[Episode]:
+        return [replace(episode(number), success=bool(success), task=task) for number in range(4)]
+
+    with caplog.at_level(logging.WARNING):
+        FakeEngine(last=2).fit([EvalShadow(1, 2, 1, rollout, asks, StepLog(tmp_path / "e.jsonl"), tmp_path / "eval")])
+    assert caplog.text.count("the base solves 0 of 4 held-out samples; RL has nothing to learn from") == is_said

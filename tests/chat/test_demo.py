@@ -60,22 +60,21 @@ def made(forgetful: Path) -> Demo:
 def test_counts_are_those_of_the_episodes(made: Demo) -> None:
     for side in made.sides.values():
         counts, lacking = side.counts(), [one for one in side.episodes if one.needs_clarification]
-        right = sum(one.need_ask_success if one.needs_clarification else one.success for one in side.episodes)
-        assert counts["achieved"] == (right, FEWER)
+        assert counts["right"] == (sum(one.success for one in side.episodes), FEWER)
         assert counts["need_ask_success"] == (sum(one.need_ask_success for one in lacking), len(lacking))
         complete = [one for one in side.episodes if not one.needs_clarification]
         assert counts["overclar_rate"] == (sum(one.asks > 0 for one in complete), len(complete))
     base, trained = made.sides.values()
     assert base.counts() != trained.counts(), "measured, not written down"
-    assert base.counts()["achieved"][0] > trained.counts()["achieved"][0]
+    assert base.counts()["right"][0] > trained.counts()["right"][0]
 
 
-def test_a_lucky_guess_is_no_success(made: Demo) -> None:
+def test_a_lucky_guess_is_a_success_and_says_so(made: Demo) -> None:
     base = made.sides["base"]
     lucky = [replace(one, success=True, received_info=False) for one in base.episodes if one.needs_clarification]
-    assert Side(base.model, lucky).counts()["achieved"] == (0, len(lucky))
+    assert Side(base.model, lucky).counts()["right"] == (len(lucky), len(lucky))
     ((_, shown),) = result_rows(lucky[0], "en")
-    assert shown.plain.startswith("✗ lucky guess")
+    assert shown.plain.startswith("✓ right · lucky guess · ")
 
 
 def test_only_the_chosen_sample_depends_on_the_policies(made: Demo) -> None:
@@ -105,8 +104,8 @@ def test_the_page_and_the_terminal_show_both_policies(
     lacking = sum(sample.needs_clarification for sample in held_out_samples(FEWER, "zh", 17))
     assert [(row[1], row[3]) for row in counts] == [(str(n), str(n)) for n in (FEWER, lacking, FEWER - lacking)]
     assert done.out.count("标准答案") == 6
-    assert "askgate quickstart" in done.out
     page = Path("reports/demo.html").read_text(encoding="utf-8")
+    assert "askgate quickstart" not in done.out + page, "the user has trained one already"
     assert page.count("<section><h3>") == 12
     assert all(f"{a}/{b} →</i> {c}/{d}" in page for a, b, c, d in counts)
     assert str(forgetful) in page

@@ -151,7 +151,7 @@ def test_what_is_no_policy_is_refused_with_what_to_type(tmp_path: Path, monkeypa
         ("run", "What to do: name run/checkpoints/local/final_model"),
         ("empty", "has no model"),
         ("no.gguf", "is not a GGUF file"),
-        ("none.gguf", "cannot be read"),
+        ("none.gguf", "no such file"),
     ):
         with pytest.raises(BadInput) as refused, open_policy(model):
             pass

@@ -140,7 +140,7 @@ def test_gates_and_checks_have_chinese_names(
     _print_round(cast(Round, report))
     shown = capsys.readouterr().out
     assert re.search(r"^评委可靠性 +judge_scored", shown, flags=re.MULTILINE)
-    assert "FAILED 评委可靠性：judge_scored" in shown
+    assert "未通过 评委可靠性：judge_scored" in shown
     assert show.label(gain) == "需问成功率提升（百分点）[gsm8k]"
 
 

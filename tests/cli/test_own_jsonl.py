@@ -258,3 +258,93 @@ def test_what_a_small_pool_of_word_problems_cannot_measure_has_its_reason(
         assert f"NOT MEASURED {name}, must be" in done.out
     assert "the pool is too small to measure this: distinct2 takes 5,000 tokens" in done.out
     assert "template" not in done.out.split("FAILED validate_pool")[0].split("registers")[1]
+
+
+def test_word_problems_of_which_none_can_lack_a_sentence_say_why(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own/gsm8k").mkdir(parents=True)
+    texts = [
+        (
+            f"Rosa has {boxes} boxes. Every carton contains {each} novels. How many books does she own?",
+            f"<<{boxes}*{each}={boxes * each}>>{boxes * each}\n#### {boxes * each}",
+        )
+        for boxes in range(2, 9)
+        for each in range(11, 20)
+    ]
+    wrong = (texts[0][0].replace("Rosa", "Lena"), "<<2*11=23>>23\n#### 23")
+    lines = [json.dumps({"question": question, "answer": answer}) for question, answer in (*texts, wrong)]
+    Path("own/gsm8k/books.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    build = ("build-rollout-pool", "--source", "dir", "--data-dir", "own", "--mix", "gsm8k:1.0", "--n", "1")
+    done = askgate(*build, "--out", "pool.jsonl")
+    assert done.code == 0, done.err
+    warning = "no row needs a question: a policy trained on this cannot learn when to ask"
+    assert warning in done.err
+    assert re.search(r"63 problems: no sentence can be left out: .+: 'Every carton contains 11 novels.'", done.err)
+    assert "skipped: 2*11 is 22, not 23" in done.out
+    assert "64 rows read: 1 used (0 need a question)" in done.out
+    assert warning not in askgate(*build, "--clarify-rate", "0", "--out", "pool.jsonl").err, "none was asked for"
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    said = askgate(*build, "--out", "pool.jsonl")
+    assert "没有一行需要提问" in said.err
+    assert "63 题没有可删去的句子" in said.err
+    assert "跳过：2*11 等于 22，不是 23" in said.out
+
+
+def test_rows_that_break_one_rule_are_one_line_and_the_remedy_begins_with_them(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_dialogues(str(TUTORIAL.parents[1] / "examples/own_messages.py"), "own_chats/dialogues.jsonl")
+    file = Path("own_chats/dialogues.jsonl")
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for row in rows[:40]:
+        for message in row["messages"]:
+            message["role"] = message["role"].replace("user", "customer")
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    build = ("build-rollout-pool", "--source", "messages", "--data-dir", "own_chats", "--n", "40", "--out", "p.jsonl")
+    refused = askgate(*build)
+    assert f"{file}: 40 rows skipped: no message of a user: its roles are customer, assistant" in refused.err
+    assert "(lines 1, 2, 3, ...)" in refused.err
+    assert "What to do: correct the skipped rows, which are named above; or run the same" in refused.err
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    said = askgate(*build).err
+    assert f"{file}: 跳过 40 行：没有用户消息：" in said
+    assert "怎么办：请改正上面列出的被跳过的行；或同一命令改用 --n" in said
+    file.rename("own_chats/dialogues.json")
+    assert "怎么办：先转换：jq -c" in askgate(*build).err
+
+
+def test_rows_without_pages_and_pages_that_are_not_found_are_said(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_dialogues(str(TUTORIAL.parents[1] / "examples/own_messages.py"), "own_chats/dialogues.jsonl")
+    file = Path("own_chats/dialogues.jsonl")
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    build = ("build-rollout-pool", "--source", "messages", "--data-dir", "own_chats", "--n", "30", "--out", "p.jsonl")
+    assert askgate(*build).err == ""
+    first = next(at for at, row in enumerate(rows) if row.get("hidden"))
+    title = rows[first]["articles"][0]["title"]
+    rows[first]["articles"][0]["text"] = "Nothing."
+    rows[first]["messages"][0]["content"] = "What do children pay?"
+    complete = [row for row in rows if not row.get("hidden")]
+    for row in complete[:7]:
+        del row["articles"]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    said = askgate(*build).err
+    assert "7 of 60 rows have no `articles`: nothing can be looked up for them" in said
+    assert f"{file}:{first + 1}: the search does not find {title!r}: use a word of the question in that page" in said
+
+
+def test_held_out_rows_that_are_left_over_have_their_reason(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_dialogues(str(TUTORIAL.parents[1] / "examples/own_messages.py"), "own_chats/dialogues.jsonl")
+    draw = ("shadow-run", "--source", "messages", "--data-dir", "own_chats", "--materialize", "s.jsonl", "--n")
+    refused = askgate(*draw, "60").err
+    assert "; too few of them are complete: 30% of the samples need a question. What to do: run the same" in refused
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    assert "；其中信息完整的行太少：需要提问的样本占 30%。怎么办：同一命令改用 --n" in askgate(*draw, "60").err

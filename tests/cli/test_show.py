@@ -64,9 +64,9 @@ def test_a_remedy_is_in_the_language_of_the_terminal(
     with pytest.raises(typer.Exit):
         finish(made(GOOD, BAD), as_json=False)
     assert printed().splitlines() == [
-        "FAILED shortcut_auc[gsm8k]: 0.991，要求 <= 0.7",
+        "未通过 shortcut_auc[gsm8k]: 0.991，要求 <= 0.7",
         "  怎么办：隐藏时不留痕迹",
-        "FAILED validate_pool: 1 / 2 项",
+        "未通过 validate_pool: 1 / 2 项",
     ]
 
 

@@ -500,7 +500,7 @@ def test_csv_and_question_and_answer_rows_give_the_same_items(tmp_path: Path) ->
     file.write_text(file.read_text() + "And then?;;;;\n")
     long, silent = messages.skipped_rows(file.parent)
     assert long.startswith(f"{file}:5: skipped: the last assistant message has more than 12 words")
-    assert silent.startswith(f"{file}:6: skipped: there is no message of the assistant, and most")
+    assert silent.startswith(f"{file}:6: skipped: the row has no answer, and most rows have a short answer")
     file.write_text("q,a\n1,2\n")
     with pytest.raises(BadInput, match=r"rows\.csv:1: the header has q, a. What to do: name the columns question"):
         messages.read([file])
@@ -595,7 +595,9 @@ def test_contrast_keeps_the_noun_of_a_number() -> None:
             "question,answer\n几点开门,九点\n".encode("gbk"),
             r"rows.csv: invalid UTF-8 at byte 16.*iconv -f GBK .* > new.csv",
         ),
+        ("question,answer\nWhen?,at 9\n".encode("utf-16"), r"rows.csv: .*iconv -f UTF-16 -t UTF-8 .* > new.csv"),
         (b"", "rows.csv:1: its first line is empty. What to do: name the columns"),
+        (b"question,reply,note\nWhen?,at 9,x\n", "rows.csv:1: there is no column answer, and reply, note would not be"),
         (b'question,answer\nWhen?,at 9\n"Where,there\n' + b"Who?,me\n" * 20_000, "rows.csv:3: is no row of a CSV file"),
     ],
 )

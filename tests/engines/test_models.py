@@ -66,13 +66,16 @@ def test_a_saved_policy_computes_the_same_when_it_is_loaded(taught: Path, tmp_pa
     [
         ("taught", "qlora", "4-bit weights need CUDA"),
         ("taught", "lora", "no module w_pack"),
-        ("empty", "full", "no model can be loaded from there"),
+        ("empty", "full", "has no weights: *.safetensors is missing"),
+        ("damaged", "full", "no model can be loaded from there"),
     ],
 )
 def test_an_unloadable_model_is_refused_in_one_line(
     taught: Path, tmp_path: Path, model: str, method: Any, message: str
 ) -> None:
     folder = taught if model == "taught" else tmp_path
+    if model == "damaged":
+        (folder / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(BadInput) as refused:
         load_policy(str(folder), FinetuneSection(method=method), ("q_proj", "w_pack"), CPU, torch.float32)
     assert message in str(refused.value)

@@ -101,6 +101,8 @@ def test_before_a_run_all_lights_are_grey(askgate: Askgate) -> None:
     assert f"no run in {Path.cwd()}: go to the folder of your run, or run `askgate quickstart`" in shown.out
     found = json.loads(askgate("status", "--json", "--profile", "rc1").out)
     assert {light["colour"] for light in found["lights"]} == {"grey"}
+    listed = [line.split()[1] for line in askgate("status", "--profile", "rc1").out.splitlines() if "grey" in line]
+    assert listed == [light["stage"] for light in found["lights"]], "names, as the logs of the stages have them"
     assert "run_local_rc1.sh" in found["next"]
 
 

@@ -28,7 +28,7 @@ from src.pages.rc1_report import (
     rc1_page,
     verdict,
 )
-from src.pages.render import environment
+from src.pages.render import environment, one_language
 from src.reward.shadow_run import ShadowPoint
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
@@ -121,10 +121,10 @@ def test_other_groups_fill_up_a_small_one() -> None:
     assert len(choose_pairs(*held_out(1, 1, 1, 1), seed=1).pairs) == 4
 
 
-def test_a_lucky_guess_counts_as_wrong() -> None:
+def test_a_lucky_guess_counts_as_right_in_the_groups_too() -> None:
     base = [episode("s", needs=True, asks=0, success=True)]
     trained = [episode("s", needs=True, asks=1, success=True)]
-    assert choose_pairs(base, trained, {"s": sample("s")}, 1).pairs[0].group == "gained"
+    assert choose_pairs(base, trained, {"s": sample("s")}, 1).pairs[0].group == "both_right"
 
 
 def test_episodes_of_other_samples_are_refused() -> None:
@@ -256,3 +256,22 @@ def test_episodes_changed_since_evaluation_are_refused(tmp_path: Path, monkeypat
         handle.write(b"\n")
     with pytest.raises(BadInput, match=r"step_00040.jsonl: has changed since it was evaluated"):
         gather(load_profile("quickstart"), evaluation, [], [])
+
+
+def test_the_report_shows_the_policy_after_the_warm_start() -> None:
+    before, after = reported(one()), reported(msgspec.structs.replace(one(), warm_start=CONTROL))
+    assert after.pooled.changes is not None
+    assert after.pooled.warm_start_changes is not None
+    change, sft = after.pooled.changes["need_ask_success"], after.pooled.warm_start_changes["need_ask_success"]
+    values = [f"{100 * (value or 0):.1f}" for value in (change.base.value, sft.trained.value, change.trained.value)]
+    with one_language("en"):
+        page, plain = (rc1_page(report(evaluation=trial)).decode() for trial in (after, before))
+    assert "<i>{} → {} →</i> {}%".format(*values) in page
+    assert "from {}% ({}% after the warm start, SFT) to {}%".format(*values) in page
+    assert "after the warm start" not in plain
+
+
+def test_tables_by_task_have_labels_and_not_names_of_figures() -> None:
+    page = rc1_page(report(evaluation=reported(one()))).decode()
+    assert "question_recall_easy" not in page
+    assert "ask_precision_gsm8k" not in page

@@ -36,3 +36,14 @@ def test_everything_that_is_shown_has_a_label() -> None:
     assert set(labels["trial_scopes"]) == {"", *TASKS, "easy", "medium", "hard", HARD_READING}
     assert set(BUCKET_BOUNDS) <= set(labels["difficulty_metrics"])
     assert all(len(label) == 2 for name, group in labels.items() if name != "not_shares" for label in group.values())
+
+
+def test_the_alarm_of_a_share_is_in_percent_as_its_value_is() -> None:
+    made = render.environment().from_string(
+        '{% from "macros.html" import alarm %}{{ alarm(kpi, true) }}; {{ alarm(kpi, false) }}'
+    )
+    kpi = {"alarm": {"rule": ">=", "limit": 0.95, "on": False}}
+    with render.one_language("en"):
+        shown = made.render(kpi=kpi)
+    assert "alarm at &gt;= 95%" in shown
+    assert "alarm at &gt;= 0.95" in shown

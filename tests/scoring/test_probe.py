@@ -108,6 +108,22 @@ def test_every_check_says_what_to_do_in_both_languages() -> None:
         assert re.search(r"；请(检查|更换|移走|排除)", one.remedy_zh), one.name
 
 
+def test_a_failed_probe_keeps_the_report_of_a_passed_one(workspace: Workspace) -> None:
+    report = workspace.folder / "reports/rc1/probe_rc1.json"
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        assert workspace.run("probe_scorer", "--n", "2", "--live").code == 0
+    passed = report.read_bytes()
+    done = workspace.run("probe_scorer", "--n", "2", "--live")  # the server is gone
+    assert done.code == 2
+    assert report.read_bytes() == passed
+    assert "the report of the probe that passed is kept; this one is in reports/rc1/probe_rc1.failed.json" in done.err
+    assert not json.loads(report.with_suffix(".failed.json").read_text())["passed"]
+    assert "no call succeeded, of " in done.out
+    assert done.out.count("What to do") == 1, "one reason, and no advice about answers that never came"
+    assert "stub" not in done.out
+
+
 def test_every_probe_asks_about_new_dialogues(workspace: Workspace) -> None:
     with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
         workspace.ask(server)

@@ -13,9 +13,12 @@ import pytest
 import torch
 import yaml
 
+from askgate_env.types import Sample
 from src.config.loader import load_train_config
 from src.core.errors import BadInput
+from src.core.jsonl import read_records
 from src.core.paths import all_runs
+from src.data.readers.natural import NaturalSource
 from src.runtime.progress import TO_LOG
 from src.training.forecast import Shape
 from src.training.own_data import OwnData, prepare_own_data
@@ -82,10 +85,24 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
     assert askgate(*own, "--resume", "--set", "no_such_key=1").code == 2
     assert yaml.safe_load(config.read_text()) == written, "a plan and a refusal leave the config of the run"
     monkeypatch.setattr("src.training.run_plan.subprocess.run", run_here)  # the step above had a process of its own
-    broken = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "rollout_len=100000")
+    broken = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "strategy_options.lam=2.0")
     assert broken.code == 2
     assert "one step failed: " in broken.err
     assert broken.err.count("What to do: ") == 1
+    assert yaml.safe_load(config.read_text()) == written, "a refused step leaves the config of the run"
+
+
+def test_a_wrong_setting_is_refused_before_a_step_is_tried(place: Path, askgate: Askgate) -> None:
+    own_messages(Path("my.jsonl"), "en")
+    for flags in ((), ("--plan",)):
+        done = askgate("train", "--model", "model", "--data", "my.jsonl", "--set", "steps=abc", *flags)
+        assert done.code == 2
+        assert "steps" in done.err
+        assert "one step" not in done.out + done.err
+    assert not list(Path("data/own").glob("*/*.yaml")), "a refused run leaves no config"
+    Path("model/model.safetensors").unlink()
+    done = askgate("train", "--model", "model", "--data", "my.jsonl", "--plan")
+    assert "model: has no weights: *.safetensors is missing" in done.err
 
 
 @pytest.mark.parametrize(
@@ -93,6 +110,7 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
     [
         ('{"prompt": "Hi", "response": "Hello"}', "my.jsonl:1: the row has prompt, response"),
         ("not json", "my.jsonl:1: not valid JSON"),
+        ('{"question": "Hi?", "reply": "Hello"}', "my.jsonl:1: the row has question, reply, and `answer` is missing"),
         ("", "my.jsonl: has no rows"),
         (
             '{"question": "A? B?", "answer": "#### 1"}\n{"question": "A?", "answer": "1"}',
@@ -109,6 +127,34 @@ def test_a_file_in_another_format_is_named_with_its_row(
         prepare_own_data(Path("my.jsonl"), TO_LOG)
     assert said in str(refused.value)
     assert not list(Path("data").glob("own/*")), "nothing of a refused file is kept"
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "utf-16"])
+def test_another_encoding_is_said_once_for_a_file(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f'{{"question": "第{at}路几点发车？", "answer": "九点"}}\n' for at in range(30))
+    Path("my.jsonl").write_bytes(rows.encode(encoding))
+    convert = f"iconv -f {encoding.upper()} -t UTF-8 my.jsonl > new.jsonl"
+    with pytest.raises(BadInput) as refused:
+        prepare_own_data(Path("my.jsonl"), TO_LOG)
+    with pytest.raises(BadInput) as refused_folder:
+        NaturalSource("messages", tmp_path)
+    assert [str(one.value).count("iconv") for one in (refused, refused_folder)] == [1, 1]
+    assert convert in str(refused.value)
+
+
+def test_a_first_row_without_an_answer_is_skipped_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = own_messages(Path("my.jsonl"), "en")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    pairs = [{"question": row["messages"][0]["content"], "answer": row["messages"][-1]["content"]} for row in rows]
+    file.write_text("".join(json.dumps(row) + "\n" for row in ({"question": "Who runs the inn?"}, *pairs)))
+    made = prepare_own_data(file, TO_LOG)
+    assert "my.jsonl:1: skipped: the row has no answer, and most rows" in made.skipped[0]
 
 
 def test_rows_that_all_resemble_held_out_ones_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +183,27 @@ def test_questions_with_answers_need_no_other_format(
     assert made.samples > 5
     assert made.held_out
     assert not made.skipped
+
+
+@pytest.mark.parametrize(
+    ("lang", "stand_in"), [("en", "I have all I need to start."), ("zh", "所需的信息齐了，可以开始。")]
+)
+def test_rows_with_long_answers_train_when_to_ask(lang: str, stand_in: str, place: Path, askgate: Askgate) -> None:
+    rows = [json.loads(line) for line in own_messages(Path("all.jsonl"), lang).read_text().splitlines()]
+    for row in rows:
+        row["messages"][-1]["content"] *= 20
+    Path("my.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = askgate("train", "--model", "model", "--data", "my.jsonl", "--plan")
+    assert done.code == 0, done.err
+    assert "task detect: most rows have no answer of at most 12 words" in done.err
+    made = prepare_own_data(Path("my.jsonl"), TO_LOG)
+    assert made.shares == {"detect": 1.0}
+    samples = list(read_records(made.seed_pool, Sample))
+    assert {(sample.lang, sample.answer) for sample in samples} == {(lang, stand_in)}
+    assert not [turn.thought for sample in samples for turn in sample.dialogue if stand_in in turn.thought]
+    shown = askgate("samples", str(made.seed_pool), "--n", "1", "--need-ask").out
+    assert "no answer is checked" in shown
+    assert "gold answer" not in shown
 
 
 def test_data_needs_a_model_and_no_config(place: Path, askgate: Askgate) -> None:

@@ -82,6 +82,9 @@ def test_a_model_of_another_family_is_one_message(place: Path, askgate: Askgate,
     assert done.code == 2
     assert "gpt2: models of type gpt2 are not supported" in done.err
     assert "name a model of type llama, mistral, qwen2, qwen3" in done.err
+    gguf = ("export-gguf", "--model", "gpt2", "--out", "gpt2.gguf")
+    for other in (("chat", "gpt2"), ("eval", "--model", "gpt2", "--config", write_config(place)), gguf):
+        assert "gpt2: models of type gpt2 are not supported" in askgate(*other).err
 
 
 def test_a_model_without_a_tokenizer_is_named_as_such(place: Path, askgate: Askgate) -> None:
@@ -128,7 +131,8 @@ def test_an_interrupted_run_says_what_to_type(
     monkeypatch.setattr("src.training.run._run_seeds", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run(write_config(place), resume=False, overrides=["steps=2"])
-    assert f"askgate train --resume --config {place / 'own.yaml'} --set steps=2" in caplog.text
+    command = f"askgate train --resume --config {place / 'own.yaml'} --set steps=2"
+    assert f"interrupted; to start again: {command}" in caplog.text, "there is no checkpoint yet"
 
 
 EARLY = """
@@ -334,13 +338,40 @@ def test_a_bad_config_is_refused_before_anything_is_written(case: str, place: Pa
     assert sorted(path for path in place.rglob("*") if "__pycache__" not in path.parts) == before
 
 
-@pytest.mark.parametrize("missing", ["tokenizer.json", "config.json"])
+@pytest.mark.parametrize("missing", ["tokenizer.json", "config.json", "model.safetensors"])
 def test_a_model_folder_that_lacks_a_file_is_refused_in_one_line(missing: str, place: Path, askgate: Askgate) -> None:
     shutil.copytree(place / "model", place / "part")
     (place / "part" / missing).unlink()
-    refused(askgate("train", "--config", write_config(place, base_model="part")), f"{missing} is missing", "part: ")
-    with pytest.raises(BadInput, match=f"{missing} is missing"), open_policy("part"):
+    said = f"{missing.replace('model.', '*.')} is missing"
+    refused(askgate("train", "--config", write_config(place, base_model="part")), said, "part: ")
+    with pytest.raises(BadInput, match=re.escape(said)), open_policy("part"):
         pass
+
+
+def test_a_sliding_window_is_refused_before_the_weights_are_loaded(place: Path, askgate: Askgate) -> None:
+    shutil.copytree("model", "slides")
+    facts = json.loads(Path("slides/config.json").read_text())
+    facts |= {"use_sliding_window": True, "sliding_window": 8, "max_window_layers": 0}
+    facts["layer_types"] = ["sliding_attention"] * facts["num_hidden_layers"]
+    Path("slides/config.json").write_text(json.dumps(facts))
+    Path("slides/model.safetensors").write_bytes(b"never read")
+    said = "slides: the model has layers with a sliding window"
+    assert said in askgate("train", "--config", write_config(place, base_model="slides"), "--plan").err
+    assert said in askgate("chat", "slides").err
+
+
+def test_a_typed_model_is_named_by_its_flag(place: Path, askgate: Askgate) -> None:
+    done = askgate("train", "--config", write_config(place), "--model", "/none")
+    assert "--model: no model can be read from /none" in done.err
+    assert "hub" not in done.err
+
+
+def test_a_gguf_file_is_told_its_backend(place: Path, askgate: Askgate) -> None:
+    config = write_config(place)
+    assert "none.gguf: no such file" in askgate("eval", "--model", "none.gguf", "--config", config).err
+    Path("policy.gguf").write_bytes(b"GGUF")
+    done = askgate("eval", "--model", "policy.gguf", "--config", config)
+    assert "policy.gguf: is a GGUF file. What to do: add --backend llamacpp" in done.err
 
 
 def test_trl_ppo_refuses_ppo_with_a_remedy(place: Path, askgate: Askgate) -> None:

@@ -139,9 +139,17 @@ def _jobs_that_fit(plan: BuildPlan, source: Source) -> Iterator[Job]:
     try:
         return make_jobs(plan, source)
     except TooFewRecords as error:
-        n, rows = _size_that_fits(plan, source), _accounted(error)
+        n, rows, counts = _size_that_fits(plan, source), _accounted(error), error.count_rows and error.count_rows()
     what = f"{plan.n} samples asked for, and the rows of the {plan.split} part are enough for {n}{rows}"
     remedy = f"run the same command with --n {n}"
+    if (
+        counts
+        and plan.source == "messages"
+        and n < min(plan.n, counts.shadow if plan.split == "shadow" else counts.train)
+    ):
+        what += f"; too few of them are complete: {plan.clarify_rate:.0%} of the samples need a question"
+    if counts and counts.skipped > counts.rows / 2:
+        remedy = f"correct the skipped rows, which are named above; or {remedy}"
     if plan.source in NATURAL_SOURCES and plan.split == "train" and plan.clarify_rate < 1:
         remedy += "; a higher --clarify-rate uses more of the rows that need a question, where some are left"
     raise TooFewRecords(what, where="--n", remedy=remedy)
@@ -164,7 +172,9 @@ def _size_that_fits(plan: BuildPlan, source: Source) -> int:
             except TooFewRecords as smaller:
                 missing = smaller.missing
         remedy, rows = error.remedy, error.count_rows() if error.count_rows else None
-        if rows and plan.split == "shadow" and not rows.shadow:
+        if rows and rows.skipped > rows.rows / 2:
+            remedy = "correct the skipped rows, which are named above"
+        elif rows and plan.split == "shadow" and not rows.shadow:
             remedy = "add rows: the hash of its question decides whether a row is held out, and about one in seven is"
         elif rows and plan.split == "train" and not rows.train and rows.alike:
             remedy = "rows that differ in little but a name or a number count as one: reword them, or add others"

@@ -105,7 +105,10 @@ def _dialogue(
             turns.append(Turn("assistant", "call", step.input, thought, step.tool))
             turns.append(Turn("tool", "result", result, tool=step.tool))
             after_reply = ""
-    thought = voice.thought(item.answer_why, rng) if item.answer_why else _or_silent("answer", voice, rng, item.answer)
+    thought = ""
+    if item.answer_why != "nothing":
+        why = item.answer_why
+        thought = voice.thought(why, rng) if why else _or_silent("answer", voice, rng, item.answer)
     turns.append(Turn("assistant", "answer", item.answer, join_sentences([after_reply, thought])))
     return turns
 

@@ -11,11 +11,11 @@ from typing import Literal
 from msgspec import Struct
 
 from askgate_env.actions import TOOLS
-from askgate_env.types import TASKS, Lang, Level, Task
+from askgate_env.types import ALL_TASKS, TASKS, Lang, Level, Task
 
 from ...core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SUM_TOLERANCE
 from ...core.errors import BadInput
-from .source import Want
+from .source import NATURAL_SOURCES, Want
 
 
 class BuildPlan(Struct, frozen=True):
@@ -48,9 +48,10 @@ def check_plan(plan: BuildPlan) -> None:
 
     if plan.n < 1:
         refuse("--n", f"a pool needs at least one sample, not {plan.n}", "give a positive number")
+    known = ALL_TASKS if plan.source in NATURAL_SOURCES else TASKS
     for task, share in plan.mix.items():
-        if task not in TASKS:
-            refuse("--mix", f"unknown task {task!r}", f"use {', '.join(TASKS)}")
+        if task not in known:
+            refuse("--mix", f"unknown task {task!r}", f"use {', '.join(known)}")
         if not 0 <= share <= 1:
             refuse("--mix", f"the share of {task} is {share}", "give shares between 0 and 1")
     if abs(sum(plan.mix.values()) - 1) > SUM_TOLERANCE:

@@ -119,8 +119,8 @@ class Item(Struct, frozen=True, kw_only=True):
     hidden: Hidden | None = None
     ask_after: int = 0
     """Number of steps before the ask: those that show that something is missing."""
-    answer_why: Thought | Literal[""] = ""
-    """Kind of thought before the answer; empty: the usual one."""
+    answer_why: Thought | Literal["", "nothing"] = ""
+    """Kind of thought before the answer; empty: the usual one, `nothing`: none, because the answer is a stand-in."""
     topic: str = ""
     """An article that the user says they were reading; it may or may not be what a vague phrase refers to."""
     ambiguity: tuple[str, ...] = ()

@@ -115,7 +115,7 @@ def read(record: GsmRecord) -> WordProblem | str:
     if not mark or answer is None:
         return "no number follows #### in the answer"
     if not steps:
-        return "the answer has no steps such as <<3*4=12>> that compute"
+        return _wrong_step(solution) or "the answer has no steps such as <<3*4=12>> that compute"
     if steps[-1].value != answer:
         return "the last step does not give the number after ####"
     if not premise or not question.endswith("?"):
@@ -241,6 +241,22 @@ def parse_solution(solution: str) -> tuple[Calculation, ...]:
     return tuple(found)
 
 
+def _wrong_step(solution: str) -> str:
+    """The first calculation with a wrong result; empty if there is none.
+
+    >>> _wrong_step("She has <<2+1=3>>3 boxes with <<3*12=37>>37 pens.")
+    '3*12 is 36, not 37'
+    """
+    for expression, _, stated in (one.rpartition("=") for one in _ANNOTATION.findall(solution)):
+        try:
+            right = evaluate(expression.replace("$", "").replace(",", "").replace(" ", ""))
+        except CalcError:
+            continue
+        if not isinstance(right, bool) and parse_number(stated) not in (None, right):
+            return f"{expression} is {number_text(right)}, not {stated}"
+    return ""
+
+
 def merge(
     steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction], longest: int = EXPRESSION_CHARS
 ) -> tuple[Calculation, ...] | None:
@@ -303,23 +319,59 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
 
     The first sentence introduces people, so it stays.
     """
-    found: list[Omission] = []
     numbers = [numbers_in(one) for one in (*premise, question)]
-    for index, sentence in enumerate(premise[1:], start=1):
-        values = numbers[index]
-        if len(values) != 1 or _FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
-            continue
-        (value,) = values
-        others = [*premise[:index], *premise[index + 1 :], question]
-        if value <= 1 or sum(value in some for some in numbers) > 1 or not _is_used(value, steps):
-            continue
-        asked = asked_for(sentence, " ".join(others))
-        # What costs the most time comes last.
-        if asked is None or not reads_on(premise[:index], sentence, [*premise[index + 1 :], question]):
-            continue
-        if leaves_a_gap(sentence, value, others, steps) and _decides(value, steps):
-            found.append(Omission(index, sentence, *asked))
-    return tuple(found)
+    tried = (_omission(index, premise, question, steps, numbers) for index in range(1, len(premise)))
+    return tuple(one for one in tried if isinstance(one, Omission))
+
+
+REASONS = (
+    "it does not have exactly one whole number",
+    "its number is 0 or 1, is also elsewhere in the problem, or is not used in a calculation",
+    "no question can be made of it with words that the rest of the problem has",
+    "the sentences after it refer to it, or only it names its people",
+    "its words are not in the rest of the problem, so nobody would ask for it, or the rest is a problem of its own",
+)
+"""Why a sentence is not left out, in the order in which it is found out."""
+
+
+def _omission(
+    index: int,
+    premise: Sequence[str],
+    question: str,
+    steps: Sequence[Calculation],
+    numbers: Sequence[frozenset[Fraction]],
+) -> Omission | int:
+    """The omission of a sentence, or the place in `REASONS` of the reason why it has to stay."""
+    sentence, values = premise[index], numbers[index]
+    if len(values) != 1 or _FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
+        return 0
+    (value,) = values
+    others = [*premise[:index], *premise[index + 1 :], question]
+    if value <= 1 or sum(value in some for some in numbers) > 1 or not _is_used(value, steps):
+        return 1
+    asked = asked_for(sentence, " ".join(others))
+    if asked is None:
+        return 2
+    # What costs the most time comes last.
+    if not reads_on(premise[:index], sentence, [*premise[index + 1 :], question]):
+        return 3
+    if leaves_a_gap(sentence, value, others, steps) and _decides(value, steps):
+        return Omission(index, sentence, *asked)
+    return 4
+
+
+def why_complete(problem: WordProblem) -> tuple[str, str]:
+    """The reason why no sentence of a problem is left out, and the sentence that comes nearest to it."""
+    numbers = [numbers_in(one) for one in (*problem.premise, problem.question)]
+    kept = {
+        sentence: _omission(index, problem.premise, problem.question, problem.steps, numbers)
+        for index, sentence in enumerate(problem.premise)
+        if index
+    }
+    if not kept:
+        return "it has one sentence beside its question, and the first one stays", problem.premise[0]
+    nearest, reason = max(kept.items(), key=lambda one: one[1] if isinstance(one[1], int) else len(REASONS))
+    return REASONS[reason] if isinstance(reason, int) else "", nearest
 
 
 def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool:

@@ -59,7 +59,8 @@ def _item(record: TaskRecord) -> Item | None:
         question=task,
         original=f"{task} {hidden.span}" if hidden else task,
         support=(task,),
-        answer=NATURAL["detect_answer"],
+        answer=NATURAL["detect_answer"]["en"],
+        answer_why="nothing",
         hidden=hidden,
         ambiguity=("missing-preference",) if hidden else (),
     )

@@ -42,7 +42,7 @@ from askgate_env.types import Article, Hidden, Lang, Task
 
 from ...core.errors import BadInput
 from ...core.files import explain_read_errors
-from ...core.jsonl import decode, listed, read_all, read_lines, refuse_other_encoding
+from ...core.jsonl import decode, grouped, listed, read_all, read_lines, refuse_other_encoding
 from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item, Step
 from .articles import split_sentences
@@ -147,11 +147,11 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
     """Items of the rows that can be used, and the number of rows."""
     items, skipped, rows = _read(files)
     if skipped and not items:
-        what = "none of the rows can be used:" + listed([row.removesuffix(".") for row in skipped])
+        what = "none of the rows can be used:" + listed([row.removesuffix(".") for row in grouped(skipped)])
         raise BadInput(what, remedy=f"correct the rows: {ROW_FORMAT}")
     if not rows:
         raise BadInput("has no rows", where=", ".join(map(str, files)), remedy=ROW_FORMAT)
-    return items, rows
+    return list(items.values()), rows
 
 
 def skipped_rows(data_dir: Path) -> list[str]:
@@ -159,11 +159,26 @@ def skipped_rows(data_dir: Path) -> list[str]:
     return _read(own_files(data_dir))[1]
 
 
-def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
+def remarks(data_dir: Path) -> list[str]:
+    """What the rows that are used lack: pages, or words by which the search finds the pages of all readings."""
+    items = _read(own_files(data_dir))[0]
+    bare = sum(not item.context for item in items.values())
+    said = [f"{bare} of {len(items)} rows have no `articles`: nothing can be looked up for them"] if bare else []
+    for where, item in items.items():
+        readings = [one for names in item.hidden.readings for one in names] if item.hidden else []
+        pages = [page for page in item.context if any(occurs(page.title, one) for one in readings)]
+        seen = search(item.context, item.steps[0].input) if len(item.steps) > 1 else ()
+        if missed := [page.title for page in pages if page not in seen]:
+            said.append(f"{where}: the search does not find {missed[0]!r}: use a word of the question in that page")
+    return said
+
+
+def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
+    """Items by the places of their rows, why other rows gave none, and the number of rows."""
     lines = [(f"{path}:{at}", line) for path in files for at, line in row_lines(path)]
     items: dict[str, tuple[str, Item]] = {}
     skipped: list[str] = []
-    answered: set[str] = set()
+    lacking: dict[str, str] = {}
     for (where, _), (row, raw) in zip(lines, read_all(_row, lines), strict=True):
         made = _item(row, raw)
         if isinstance(made, str):
@@ -172,21 +187,25 @@ def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
             skipped.append(f"{where}: skipped: its question or id is that of {items[made.source_id][0]}.")
         else:
             items[made.source_id] = where, made
-        if any(role in ASSISTANTS and text for role, text in row.turns):
-            answered.add(where)
+        if not any(role in ASSISTANTS and text for role, text in row.turns):
+            is_dialogue = row.messages or row.conversations
+            lacking[where] = "there is no message of the assistant" if is_dialogue else "the row has no answer"
     task = _task([item.answer for _, item in items.values()])
     if task == "detect":
-        return [replace(item, answer=NATURAL["detect_answer"]) for _, item in items.values()], skipped, len(lines)
+        stand_ins = NATURAL["detect_answer"]
+        used = {
+            where: replace(item, answer=stand_ins[item.lang], answer_why="nothing") for where, item in items.values()
+        }
+        return used, skipped, len(lines)
     too_long = (
         f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
     )
     skipped += [
-        f"{where}: skipped: {too_long if where in answered else 'there is no message of the assistant'}, and most rows "
-        "have a short answer: give `answer`."
+        f"{where}: skipped: {lacking.get(where, too_long)}, and most rows have a short answer: give `answer`."
         for where, item in items.values()
         if not item.answer
     ]
-    return [replace(item, task=task) for _, item in items.values() if item.answer], skipped, len(lines)
+    return {where: replace(item, task=task) for where, item in items.values() if item.answer}, skipped, len(lines)
 
 
 def _row(where: str, line: bytes) -> tuple[MessagesRow, dict[str, Any]]:
@@ -340,7 +359,12 @@ def _lang(text: str) -> Lang:
 
 def own_files(folder: Path) -> list[Path]:
     """Files of a folder that have rows."""
-    return sorted(path for path in folder.glob("*") if path.suffix.lower() in (".jsonl", *CSV))
+    found = sorted(path for path in folder.glob("*") if path.suffix.lower() in (".jsonl", *CSV))
+    if not found and (others := sorted(folder.glob("*.json"))):
+        lines = others[0].with_suffix(".jsonl")
+        remedy = f"convert it: jq -c '.[]' {others[0]} > {lines}; then use {lines}"
+        raise BadInput(f"found {others[0].name}; *.jsonl or *.csv is needed", where=str(folder), remedy=remedy)
+    return found
 
 
 def row_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -384,6 +408,13 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
     if "question" not in reader.fieldnames:
         raise BadInput(f"the header has {', '.join(reader.fieldnames)}", where=f"{path}:1", remedy=COLUMNS)
     refuse_misspelt(reader.fieldnames, KNOWN_COLUMNS, f"{path}:1")
+    unknown = [name for name in reader.fieldnames if name and name not in KNOWN_COLUMNS]
+    if unknown and "answer" not in reader.fieldnames:
+        raise BadInput(
+            f"there is no column answer, and {', '.join(unknown)} would not be read",
+            where=f"{path}:1",
+            remedy="rename the column of the answers to answer; if there are none, remove the other columns",
+        )
     start = reader.line_num + 1
     for record in _records(reader, path):
         cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}

@@ -112,6 +112,28 @@ def skipped_rows(source: str, data_dir: Path | None) -> list[str]:
     return []
 
 
+def why_no_asks(source: str, data_dir: Path | None) -> list[str]:
+    """The warning that no sample of the user's own rows needs a question, and why, the most frequent reason first."""
+    warning = "no row needs a question: a policy trained on this cannot learn when to ask"
+    if source == "messages":
+        return [f"{warning}; mark the rows whose question lacks something with `hidden`"]
+    found: dict[str, list[str]] = {}
+    for problem in load(data_dir or Path(), "gsm8k").records.values():
+        if isinstance(problem, WordProblem):
+            reason, sentence = gsm8k.why_complete(problem)
+            found.setdefault(reason, []).append(sentence)
+    ranked = sorted(found.items(), key=lambda one: -len(one[1]))
+    return [
+        warning,
+        *(f"{len(some)} problems: no sentence can be left out: {why}: {some[0]!r}" for why, some in ranked),
+    ]
+
+
+def remarks(source: str, data_dir: Path | None) -> list[str]:
+    """What the user's own dialogues lack though they are used."""
+    return messages.remarks(data_dir) if source == "messages" and data_dir else []
+
+
 def _read_strategyqa(files: dict[Path, str], base: Path) -> Dataset:
     paragraphs: dict[str, Paragraph] = {}
     questions: list[tuple[str, StrategyRecord]] = []
