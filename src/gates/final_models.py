@@ -90,12 +90,7 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
     marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
         raise BadInput("was not trained with the ticket in this run folder", where=str(folder), remedy=remedy)
-    ticket, sources = read_round(TICKET), marks.get("sources") or {}
-    known = {key: {ticket.files[role].sha256} for key, role in MEASURED_AS.items() if role in ticket.files}
-    known |= {"base_model": {ticket.base_model}, CODE: {ticket.code, *ticket.earlier_code}} if ticket.code else {}
-    if others := [key for key in known if sources.get(key) not in known[key]]:
-        what = f"was trained with another {others[0]} than the rounds measured"
-        raise BadInput(what, where=str(folder), remedy=remedy)
+    _refuse_other_sources(folder, marks.get("sources") or {}, remedy)
     if reason := marks.get(STOPPED) or marks.get(HACKING):
         what = f"is of a run that was stopped after step {sealed.step}: {reason}"
         raise BadInput(what, where=str(folder), remedy=remedy)
@@ -105,6 +100,16 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
         _refuse_unknown_files(folder, sealed, remedy)
     if (settings := marks.get("config", {}).get("warm_start")) and sealed.step >= settings["steps"]:
         _verify_warm_start(folder, marks, remedy)
+
+
+def _refuse_other_sources(folder: Path, sources: Mapping[str, str], remedy: str) -> None:
+    """Refuses a model that was trained with other files, another base or other code than the rounds measured."""
+    ticket = read_round(TICKET)
+    known = {key: {ticket.files[role].sha256} for key, role in MEASURED_AS.items() if role in ticket.files}
+    known |= {"base_model": {ticket.base_model}, CODE: {ticket.code, *ticket.earlier_code}} if ticket.code else {}
+    if others := [key for key in known if sources.get(key) not in known[key]]:
+        what = f"was trained with another {others[0]} than the rounds measured"
+        raise BadInput(what, where=str(folder), remedy=remedy)
 
 
 def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> None:

@@ -349,7 +349,7 @@ def test_a_ticket_with_edited_evidence_is_not_renewed(updated: str) -> None:
 
 def test_a_ticket_that_results_stand_on_is_not_renewed(updated: str) -> None:
     Path("reports/ppo_eval_own.json").write_text(f'{{"ticket": "{sha256_file(TICKET)}"}}')
-    with pytest.raises(BadInput, match=r"ppo_eval_own\.json was trained behind it"):
+    with pytest.raises(BadInput, match=r"ppo_eval_own\.json was trained with it"):
         readmit(silent)
 
 

@@ -115,7 +115,8 @@ def test_errors_are_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lines_of_the_evidence_are_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASKGATE_LANG", "zh")
-    found = {text: where for name in ("gates", "release") for where, text in error_texts(ROOT / "src" / name, "tell")}
+    packages = ("gates", "release", "training")
+    found = {text: where for name in packages for where, text in error_texts(ROOT / "src" / name, "tell")}
     assert len(found) > 25
     english = {text: where for text, where in found.items() if text not in COMPOSED and not is_chinese(text)}
     assert english == {}

@@ -188,7 +188,7 @@ def test_making_a_base_resumes_after_an_interruption(tmp_path: Path) -> None:
     pool = list(read_records(next((tmp_path / "a").glob("demos_1_60_0.5_*.jsonl")), Sample))
     found = flat(figures(roll_out(model, tokenizer, pool[:4], False, torch.device("cpu"))))
     text = card(SMALL, stages, 1_000_000, _whole(found), _whole(found), "On few:", "Here.")
-    assert "ask without saying for what" in text
+    assert "gives it bad habits on" in text
     assert "| success_gsm8k |" in text
 
 

@@ -15,6 +15,7 @@ from src.core.defaults import SEED_POOL_FACTS
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
 from src.core.paths import all_runs, run_of
+from src.gates import final_models
 from src.gates.admission import Admission
 from src.gates.manifest import Manifest, newest_evaluation
 from src.gates.ticket import TICKET
@@ -32,7 +33,9 @@ TINY = {"base_model": "tiny/model", "seed_pool": "tiny/data/pool.jsonl", "shadow
 
 @pytest.fixture
 def config(run: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The config of a gated run that has ended in the folder of the finished rounds."""
+    """The config of a gated run that has ended in the folder of the finished rounds. It trains on smaller files than
+    the rounds measured, which is refused otherwise (tests/attacks/test_models.py)."""
+    monkeypatch.setattr(final_models, "_refuse_other_sources", lambda *_: None)
     make_model_and_data(run / "tiny")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
