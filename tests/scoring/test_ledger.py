@@ -232,7 +232,7 @@ def test_an_endless_line_is_refused_without_reading_it_all(path: Path, monkeypat
 
 
 def test_missing_ledger_and_unwritable_folder_have_remedies(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none\.jsonl: no such file\. What to do: score"):
+    with pytest.raises(BadInput, match=r"none\.jsonl: no such file\. What to do: run `askgate score POOL`"):
         verify(tmp_path / "none.jsonl")
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="choose another path"):
