@@ -36,7 +36,7 @@ def checkout(tmp_path: Path) -> Path:
 def test_own_data_builds_a_pool_and_shows_an_ask(checkout: Path) -> None:
     printed = run(checkout, sys.executable, "examples/own_data.py")
     assert "80 samples in data/own_pool.jsonl, 16 of them incomplete" in printed
-    assert "assistant [ask] May I ask how many kilograms of tomatoes each plant gave?" in printed
+    assert "assistant [ask] The problem does not say how many buns each tray holds. Can you tell me?" in printed
     assert len((checkout / "data/own_shadow.jsonl").read_text(encoding="utf-8").splitlines()) == 16
 
 

@@ -90,7 +90,7 @@ def test_bad_models_are_refused_in_one_line(askgate: Askgate) -> None:
         (("export_gguf", "--model", "models/tiny", "--out", "tiny.bin"), "does not end in .gguf"),
         (("export_gguf", "--model", "nowhere", "--out", "a.gguf"), "no such folder"),
         (("eval", "--backend", "llamacpp", "--model", "no.gguf"), "is not a GGUF file"),
-        (("eval", "--backend", "llamacpp", "--model", "none.gguf"), "cannot be read"),
+        (("eval", "--backend", "llamacpp", "--model", "none.gguf"), "none.gguf: no such file"),
         (("eval", "--model", "http://127.0.0.1:1/v1"), "--model http://127.0.0.1:1/v1: a server is measured on bench"),
     ):
         done = askgate(*arguments)
