@@ -75,7 +75,7 @@ class ReviewAmber(Struct, frozen=True):
     en: str
     zh: str
     signed: str
-    """Who signed it off, with the reason; empty where nobody did."""
+    """Name and reason of the sign-off; empty if there is none."""
 
 
 class Review(Record, frozen=True):

@@ -218,7 +218,7 @@ def _alike_first(
 def _herd(
     keys: Sequence[str], like: Sequence[str], count: int, has: Mapping[str, NDArray[Any]], weight: NDArray[Any]
 ) -> list[str]:
-    """So many of the keys, one of a group, that together have each feature as often as `like` (herding, Welling 2009).
+    """`count` keys, one of a group, that together have each feature as often as `like` (herding, Welling 2009).
 
     The next key is the one that keeps sum_f weight(f) * (had(f) - size * share(f))^2 smallest, where had(f) counts the
     chosen keys with the feature f and share(f) is its share in `like`. Computed in whole numbers, so that every machine
