@@ -256,11 +256,8 @@ def _require_ledger(context: RoundContext) -> None:
     for file in (context.exam, paths.calibration_scores, paths.shadow_scores):
         scores = [one for one in read_unique(file, Score) if one.overall is not None]
         if len(in_ledger(context.ledger, context.scoring.votes, scores)) < len(scores):
-            what, remedy = (
-                "has a score that is not in the ledger",
-                "put the file back as the judge's scores were written",
-            )
-            raise BadInput(what, where=str(file), remedy=remedy)
+            remedy = "put the file back as the judge's scores were written"
+            raise BadInput("has a score that is not in the ledger", where=str(file), remedy=remedy)
 
 
 def stage_ambers(profile: Profile) -> list[Amber]:

@@ -144,7 +144,7 @@ def _prove_trial(config: TrainConfig, report: Path) -> None:
     """Refuses the report of a trial that does not follow from the trial's episodes and models."""
     open_run_of(config)
     if verify_results(False, log.info, report) is None:
-        what, remedy = "is not of a trial behind this ticket", "run the trial and `askgate eval` on it again"
+        what, remedy = "is not of a trial with this ticket", "run the trial and `askgate eval` on it again"
         raise BadInput(what, where=str(report), remedy=remedy)
 
 

@@ -5,13 +5,11 @@ Every sample is made from its own key, so the number of worker processes does no
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import pickle
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice, repeat
 from pathlib import Path
@@ -26,6 +24,7 @@ from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
 from ...core.files import HOME, atomic_files, json_bytes, require_jsonl, shipped, sidecar
 from ...runtime.workers import Workers, local_workers
+from ...utils.process_map import rare_collections
 from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
 from .meta import PoolMeta
@@ -49,9 +48,6 @@ TRAIN, EVAL = 120, 40
 
 TRIES = 40
 """Sizes that are tried where a source has too few records."""
-
-RARE = (50_000, 20, 100)
-"""Thresholds of the garbage collector during a build."""
 
 Progress = Callable[[int], None]
 
@@ -90,20 +86,8 @@ def build_pool(
 ) -> PoolMeta:
     """Writes `out` and its sidecar. On an error neither appears, and an older pool stays as it was."""
     require_jsonl(out, "--out")
-    with atomic_files() as start, _rare_collections():
+    with atomic_files() as start, rare_collections():
         return write_pool(plan, start(out), start(sidecar(out)), progress, workers)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage rarely: a build makes many small objects and hardly a cycle, and looking for cycles takes a tenth
-    of its time. Worker processes inherit the thresholds."""
-    before = gc.get_threshold()
-    gc.set_threshold(*RARE)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def write_pool(
