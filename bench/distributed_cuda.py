@@ -133,7 +133,7 @@ def run(ranks: int, given: argparse.Namespace, folder: Path) -> tuple[dict[str, 
         return torch.load(out, weights_only=True), "", seconds
     lines = (folder / f"ranks_{ranks}.log").read_text(errors="replace").splitlines()
     print("\n".join(lines[-40:]), flush=True)
-    errors = [line for line in lines if "Error" in line and "ChildFailed" not in line]
+    errors = [line for line in lines if ("Error" in line or "BadInput" in line) and "ChildFailed" not in line]
     return None, (errors or lines or ["nothing was written"])[-1].strip(), seconds
 
 

@@ -26,8 +26,9 @@ from ..core.api import Callback, Engine, StepResult, Stop
 from ..runtime.logs import StepLog
 
 SPREAD = "watch/reward_std"
-MIN_USUAL_SPREAD = 0.05
-"""Floor of the usual spread: where rewards hardly differ, a small change is not a spike."""
+MIN_USUAL_SPREAD = 1 / 6
+"""Floor of the usual spread. Right and wrong answers, rewarded with 1 and 0, spread by at most 1/2, so the first right
+answers of a weak policy are no spike at the default `watch.spike` of 3."""
 
 
 class Watch(Callback):

@@ -109,6 +109,12 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
         run(tmp_path / "wild", steps)
 
 
+def test_the_first_right_answers_of_a_weak_policy_are_no_spike(tmp_path: Path, samples: list[Sample]) -> None:
+    steps = batches([replace(demonstration_episode(sample), reward={"outcome": 0.0}) for sample in samples])
+    steps[6] = [replace(one, reward={"outcome": float(place % 2)}) for place, one in enumerate(steps[6])]
+    assert run(tmp_path, steps).breach == ""
+
+
 def test_turns_that_were_cut_off_are_not_malformed(tmp_path: Path, samples: list[Sample]) -> None:
     episodes = paid(samples, by(lambda sample: "I think about", samples))
     result = StepResult(1, {"cut_turn_share": 0.75}, episodes)
