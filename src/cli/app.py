@@ -23,7 +23,6 @@ from shutil import which
 from typing import Annotated, Any, get_args
 
 import typer
-import yaml
 from typer.core import TyperGroup
 
 from askgate_env.types import LANGS
@@ -31,6 +30,7 @@ from askgate_env.types import LANGS
 from .. import __version__
 from ..core.defaults import SourceName
 from ..core.errors import BadInput
+from ..core.files import package_yaml
 from ..runtime.disk import explain_disk_errors
 from ..runtime.language import VARIABLE, language_of, terminal_language
 from ..runtime.secrets import masker
@@ -111,7 +111,7 @@ GROUPS = {
 }
 NAMES = {"run_round": "round", "eval_model": "eval"}
 """Verbs whose function has another name, because Python or a module uses theirs."""
-ALIASES = {"evaluate": release.eval_model}
+OLD_NAMES = {"evaluate": "eval"}
 """Old names of verbs. They work as before, and the help does not list them."""
 
 
@@ -149,7 +149,7 @@ class VerbGroup(TyperGroup):
             group = GROUPS.get(panel)
             title, about = (panel, group.about) if group else (panel, "")
             if terminal_language() == "zh":
-                title, about = help_zh()["groups"].get(panel, (title, about))
+                title, about = help_texts()["groups"].get(panel, (title, about))
             with formatter.section(f"{title} ({about})" if about else title):
                 formatter.write_dl(rows)
                 if group:
@@ -170,8 +170,7 @@ for panel, group in GROUPS.items():
         app.command(name, rich_help_panel=panel, context_settings=SPELLINGS)(verb)
     if panel == "Judge":
         app.add_typer(scoring.cache, name="scorecache", rich_help_panel=panel)
-for name, verb in ALIASES.items():
-    app.command(name, hidden=True, context_settings=SPELLINGS)(verb)
+app.command("evaluate", hidden=True, context_settings=SPELLINGS)(release.eval_model)
 
 
 def _say_version(wanted: bool) -> None:
@@ -181,11 +180,7 @@ def _say_version(wanted: bool) -> None:
 
 
 @app.callback()
-def common(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
-    ] = False,
-) -> None:
+def common(version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_say_version)] = False) -> None:
     """Train a language model that asks a clarifying question only when it must.
 
     New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; -
@@ -197,38 +192,40 @@ def common(
 
 
 @cache
-def help_zh() -> dict[str, dict[str, Any]]:
-    """Chinese texts of the help."""
-    found: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("help_zh.yaml").read_bytes())
+def help_texts() -> dict[str, dict[str, Any]]:
+    """Help of flags in both languages, and of verbs in Chinese; that in English is the docstring of the verb."""
+    found: dict[str, dict[str, Any]] = package_yaml(str(Path(__file__).with_name("help.yaml")))
     return found
 
 
-def in_chinese(command: Any, path: str = "askgate") -> Any:
-    """The command with Chinese help."""
-    texts = help_zh()
-    command.help = texts["verbs"].get(path, command.help)
-    english = command.get_help_option
+def with_help(command: Any, language: str, path: str = "askgate") -> Any:
+    """The command with the help of all its flags and verbs in this language."""
+    texts, place = help_texts(), LANGS.index(language)
+    own_help_option = command.get_help_option
 
     def help_option(context: Any) -> Any:
-        if option := english(context):
-            option.help = texts["flags"]["--help"]
+        if option := own_help_option(context):
+            option.help = texts["flags"]["--help"][place]
         return option
 
     command.get_help_option = help_option
     for one in command.params:
         names = [f"{path} {name}" for name in (*one.opts, one.name)] + [*one.opts, one.name]
-        one.help = next((texts["flags"][name] for name in names if name in texts["flags"]), one.help)
-        one.show_default = texts["defaults"].get(one.show_default, one.show_default)
+        one.help = next((texts["flags"][name][place] for name in names if name in texts["flags"]), None)
+    if language == "zh":
+        command.help = texts["verbs"].get(path, command.help)
+        for one in command.params:
+            one.show_default = texts["defaults"].get(one.show_default, one.show_default)
     for name, verb in getattr(command, "commands", {}).items():
-        in_chinese(verb, name if path == "askgate" else f"{path} {name}")
+        known = OLD_NAMES.get(name, name)
+        with_help(verb, language, known if path == "askgate" else f"{path} {known}")
     return command
 
 
 @cache
 def command(language: str) -> Any:
     """All verbs with help in this language. Made once: reading the flags of every verb takes a tenth of a second."""
-    made = typer.main.get_command(app)
-    return in_chinese(made) if language == "zh" else made
+    return with_help(typer.main.get_command(app), language)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

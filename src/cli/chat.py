@@ -38,30 +38,15 @@ DRAWN = 40
 
 
 def chat(
-    model: Annotated[
-        str,
-        Argument(
-            metavar="MODEL",
-            help="Model folder such as models/tiny or a run's final_model, folder of LoRA adapters, GGUF file, hub "
-            "model, or URL of an OpenAI-compatible server ($POLICY_MODEL, $POLICY_API_KEY).",
-        ),
-    ],
-    simulate: Annotated[
-        bool, Option("--simulate", help="Draw a question and let the user simulator play the user.")
-    ] = False,
-    pool: Annotated[
-        Path | None, Option(help="With --simulate: pool to draw questions from. Default: generated held-out ones.")
-    ] = None,
-    articles: Annotated[
-        Path | None, Option(help="Articles for the wiki tool: a .jsonl with title and text, or a text file.")
-    ] = None,
-    adapter: Annotated[
-        Path | None, Option(help="Folder of LoRA adapters for MODEL. Only for adapters that do not name their base.")
-    ] = None,
+    model: Annotated[str, Argument(metavar="MODEL")],
+    simulate: Annotated[bool, Option("--simulate")] = False,
+    pool: Path | None = None,
+    articles: Path | None = None,
+    adapter: Path | None = None,
     *,
     lang: options.OneLang,
-    temperature: Annotated[float, Option(min=0, max=2, help="Sampling temperature; 0 decodes greedily.")] = 0.0,
-    seed: Annotated[int, Option(min=0, help="Random seed of drawn questions and of sampling.")] = SEED,
+    temperature: Annotated[float, Option(min=0, max=2)] = 0.0,
+    seed: Annotated[int, Option(min=0)] = SEED,
 ) -> None:
     """Talk with a policy in the terminal.
 
@@ -100,11 +85,7 @@ def chat(
 
 
 def demo(
-    trained: Annotated[Path, Option(help="Folder of the trained policy.")] = TINY_TRAINED,
-    base: Annotated[Path, Option(help="Folder of the policy before training.")] = TINY,
-    *,
-    lang: options.OneLang,
-    out: Annotated[Path, Option(help="Page to write.")] = REPORTS / "demo.html",
+    trained: Path = TINY_TRAINED, base: Path = TINY, *, lang: options.OneLang, out: Path = REPORTS / "demo.html"
 ) -> None:
     """Show base and trained policy side by side on built-in samples.
 

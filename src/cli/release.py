@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Option
 
+from ..core.defaults import ProfileName
 from ..core.errors import BadInput
 from ..core.paths import REPORTS
 from ..runtime.language import in_language as both
@@ -26,21 +27,10 @@ GgufType = Literal["f16", "q8_0", "q4_k_m"]
 
 
 def export_gguf(
-    model: Annotated[Path, Option(help="Folder or hub name of a Qwen3 or Llama model, or folder of LoRA adapters.")],
-    out: Annotated[
-        Path,
-        Option(
-            help="GGUF file to write, with the result of the check in FILE.gguf.json. A file that fails the check is "
-            "named FILE.failed.gguf."
-        ),
-    ],
-    type_: Annotated[
-        GgufType,
-        Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size; q4_k_m: 4 to 6 bits, a third of the size."),
-    ] = "f16",
-    adapter: Annotated[
-        Path | None, Option(help="Folder of LoRA adapters to merge into --model, their base, before the export.")
-    ] = None,
+    model: Annotated[Path, Option()],
+    out: Annotated[Path, Option()],
+    type_: Annotated[GgufType, Option("--type")] = "f16",
+    adapter: Path | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Export a model to GGUF for llama.cpp. Compares its tokens and greedy choices with those of PyTorch."""
@@ -55,59 +45,20 @@ def export_gguf(
 
 
 def eval_model(
-    model: Annotated[
-        str | None,
-        Option(
-            help="Model to measure: folder, folder of LoRA adapters, hub name or GGUF file; with --bench also the URL "
-            "of a server. Default: compare a run with its base."
-        ),
-    ] = None,
-    adapter: Annotated[
-        Path | None, Option(help="Folder of LoRA adapters for --model. Only for adapters that do not name their base.")
-    ] = None,
-    bench: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="Public benchmark to run, such as gsm8k; docs/benchmarks.md lists them. Needs --model and --data.",
-        ),
-    ] = None,
-    data: Annotated[Path | None, Option(help="With --bench: the benchmark's file.")] = None,
-    limit: Annotated[int | None, Option(min=1, help="With --bench: run only the first N rows. Default: all.")] = None,
-    actions: Annotated[
-        bool, Option("--actions", help="With --bench: use AskGate's system prompt and actions, as in training.")
-    ] = False,
-    backend: Annotated[
-        Literal["pytorch", "llamacpp"],
-        Option(help="Inference backend for held-out samples; a GGUF file needs llamacpp."),
-    ] = "pytorch",
-    config: Annotated[
-        Path,
-        Option(
-            help="Training config of the run to compare; with --model, only its held-out samples and rollout settings "
-            "are used."
-        ),
-    ] = options.QUICKSTART,
+    model: str | None = None,
+    adapter: Path | None = None,
+    bench: Annotated[str | None, Option(metavar="NAME")] = None,
+    data: Path | None = None,
+    limit: Annotated[int | None, Option(min=1)] = None,
+    actions: Annotated[bool, Option("--actions")] = False,
+    backend: Literal["pytorch", "llamacpp"] = "pytorch",
+    config: Path = options.QUICKSTART,
     overrides: options.Set = None,
-    n: Annotated[
-        int | None, Option(min=1, help="With --model: number of held-out samples. Default: from the config.")
-    ] = None,
-    greedy: Annotated[
-        bool, Option("--greedy", help="With --model: decode greedily, even if the config asks for sampling.")
-    ] = False,
-    compare: Annotated[
-        Path | None,
-        Option(
-            help="With --model: report from the other backend; the headline figures of this run must be inside its 95% "
-            "intervals."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, Option(help="With --model: report to write. Default: reports/eval_BACKEND.json.")
-    ] = None,
-    tag: Annotated[
-        str, Option(help="Without --model: suffix of the report's file name. Default: the config's name.")
-    ] = "",
+    n: Annotated[int | None, Option(min=1)] = None,
+    greedy: Annotated[bool, Option("--greedy")] = False,
+    compare: Path | None = None,
+    out: Path | None = None,
+    tag: str = "",
     as_json: options.Json = False,
 ) -> None:
     """Compare a run with its base, measure one model, or run a public benchmark.
@@ -189,20 +140,7 @@ def _print_bench(result: BenchmarkResult) -> None:
         show.say("these rows were written for AskGate in the format of the benchmark: the figures are no score")
 
 
-def package(
-    config: Annotated[
-        Path | None,
-        Option(help="Config that the run was trained with. Rarely needed: by default the run names it."),
-    ] = None,
-    out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
-    key: Annotated[
-        Path | None,
-        Option(
-            help="Private ECDSA key to sign with (PEM; curve P-256, P-384 or P-521), not the owner's Ed25519 key. "
-            "Default: the package is not signed."
-        ),
-    ] = None,
-) -> None:
+def package(config: Path | None = None, out: Path = Path("reports/rc1/package.tgz"), key: Path | None = None) -> None:
     """Pack a finished gated run for others to reproduce. Verifies the evidence first.
 
     Refused while a gate fails or an amber is not signed off.
@@ -214,20 +152,13 @@ def package(
 
 
 def reproduce(
-    packed: Annotated[Path, typer.Argument(metavar="PACKAGE", help="Tarball made by `askgate package`.")],
-    verify: Annotated[
-        bool, Option("--verify", help="Check all files, signatures, and the evidence of both rounds.")
-    ] = False,
-    rerun: Annotated[bool, Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
-    allow_class: Annotated[
-        list[str] | None,
-        Option(metavar="MODULE:CLASS", help="Class outside AskGate that --rerun may run. Repeatable."),
-    ] = None,
-    public_key: Annotated[
-        Path | None, Option(help="Public key of whoever made the package; other signatures are refused.")
-    ] = None,
-    owner_key: options.OwnerKey = "",
-    tsa_root: options.TsaRoot = "",
+    packed: Annotated[Path, typer.Argument(metavar="PACKAGE")],
+    verify: Annotated[bool, Option("--verify")] = False,
+    rerun: Annotated[bool, Option("--rerun")] = False,
+    allow_class: Annotated[list[str] | None, Option(metavar="MODULE:CLASS")] = None,
+    public_key: Path | None = None,
+    owner_key: str = "",
+    tsa_root: str = "",
 ) -> None:
     """Verify a package, or repeat its training.
 
@@ -247,14 +178,10 @@ def reproduce(
 
 
 def push(
-    repo: Annotated[
-        str, typer.Argument(metavar="REPO", help="Repository on the hub, owner/name. Created if it does not exist.")
-    ],
-    model: Annotated[Path | None, Option(help="Folder of a model or of adapters, such as a final_model.")] = None,
-    data: Annotated[Path | None, Option(help="Pool, or file written by `askgate export`.")] = None,
-    public: Annotated[
-        bool, Option("--public", help="Create a public repository, or allow a push to one. Default: private.")
-    ] = False,
+    repo: Annotated[str, typer.Argument(metavar="REPO")],
+    model: Path | None = None,
+    data: Path | None = None,
+    public: Annotated[bool, Option("--public")] = False,
 ) -> None:
     """Push a model or data to the Hugging Face hub, with a card of its evidence.
 
@@ -305,13 +232,7 @@ def _print_evaluation(found: ModelEvaluation) -> None:
 PORT = 8712
 
 
-def report(
-    profile: options.Profile = None,
-    evaluation: Annotated[
-        Path | None, Option(help="Report written by `eval`. Default: the newest reports/ppo_eval_*.json.")
-    ] = None,
-    as_json: options.Json = False,
-) -> None:
+def report(profile: ProfileName | None = None, evaluation: Path | None = None, as_json: options.Json = False) -> None:
     """Write the RC1 report of the run in this folder.
 
     The exit code is 0 only if both rounds, the evidence and the results passed and every amber light is signed off.
@@ -344,9 +265,7 @@ def report(
 
 
 def review(
-    profile: options.Profile = None,
-    days: Annotated[int, Option(min=1, help="Number of days to look back.")] = 7,
-    as_json: options.Json = False,
+    profile: ProfileName | None = None, days: Annotated[int, Option(min=1)] = 7, as_json: options.Json = False
 ) -> None:
     """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
     from ..gates.manifest import newest_evaluation
@@ -372,15 +291,8 @@ def review(
 
 
 def board(
-    port: Annotated[int, Option(min=0, max=65535, help="Port on 127.0.0.1; 0 selects any free port.")] = PORT,
-    run: Annotated[
-        list[Path] | None,
-        Option(
-            metavar="DIR",
-            help="Project folder to show, not a folder in runs/. Repeat the flag to compare several. Default: the "
-            "current folder.",
-        ),
-    ] = None,
+    port: Annotated[int, Option(min=0, max=65535)] = PORT,
+    run: Annotated[list[Path] | None, Option(metavar="DIR")] = None,
 ) -> None:
     """Show stages, curves and recorded dialogues in a browser.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..core.defaults import BASELINE, MIN_SAMPLES, WEIGHTS
+from ..core.defaults import BASELINE, MIN_SAMPLES, WEIGHTS, SourceName
 from ..core.errors import BadInput
 from ..core.paths import ABLATION_SIDES
 from . import options, parse, show
@@ -40,40 +40,24 @@ SHADOW_COLUMNS = {
 
 
 def shadow_run(
-    n: Annotated[
-        int, Option(min=1, help="Number of samples to draw from the shadow set, or with --materialize to write.")
-    ] = 245,
-    seed: Annotated[
-        int,
-        Option(
-            min=0,
-            help="Random seed. With --materialize, the same arguments and input files give a byte-identical file.",
-        ),
-    ] = options.SEED,
-    stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share of --mix.")] = False,
-    materialize: Annotated[Path | None, Option(help="Write the shadow set to this file, and stop.")] = None,
-    dump_manifest: Annotated[
-        Path | None, Option(help="Also write the list of samples to this file; needs --materialize.")
-    ] = None,
-    tag: Annotated[str, Option(help="Suffix of the report's file name; also written to the manifest.")] = "",
-    shadow_set: Annotated[Path | None, Option(help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")] = None,
-    episodes: options.Episodes = SHADOW_EPISODES,
-    config: options.BaseConfig = options.QUICKSTART,
+    n: Annotated[int, Option(min=1)] = 245,
+    seed: Annotated[int, Option(min=0)] = options.SEED,
+    stratify: Annotated[bool, Option("--stratify")] = False,
+    materialize: Path | None = None,
+    dump_manifest: Path | None = None,
+    tag: str = "",
+    shadow_set: Path | None = None,
+    episodes: Path = SHADOW_EPISODES,
+    config: Path = options.QUICKSTART,
     overrides: options.Set = None,
-    weights: Annotated[
-        Path | None,
-        Option(
-            help="Weights of the new reward. Default: configs/weights.json if it exists, else those that weight-calib "
-            "starts from."
-        ),
-    ] = None,
+    weights: Path | None = None,
     live_n: options.LiveN = None,
-    provider: options.Provider = "",
-    source: options.Source = "builtin",
-    data_dir: options.DataDir = None,
-    mix: options.Mix = options.MIX,
-    lang: options.Lang = "",
-    templates_dir: options.TemplatesDir = options.TEMPLATES,
+    provider: str = "",
+    source: SourceName = "builtin",
+    data_dir: Path | None = None,
+    mix: str = options.MIX,
+    lang: str = "",
+    templates_dir: Path = options.TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
     """Compare the old and the new reward on the shadow set (held-out samples).
@@ -140,41 +124,21 @@ def shadow_run(
 
 
 def weight_calib(
-    cv: Annotated[int | None, Option(min=2, max=100, help=f"Number of cross-validation folds. {OF_PROFILE}")] = None,
-    boot: Annotated[int | None, Option(min=0, max=100_000, help=f"Number of bootstrap resamples. {OF_PROFILE}")] = None,
-    l2: Annotated[
-        float | None,
-        Option(
-            min=0,
-            help="Strength of the L2 penalty that keeps weights near the prior (the old weights, and an equal share "
-            f"for each new dimension). {OF_PROFILE}",
-        ),
-    ] = None,
-    seed: Annotated[int | None, Option(min=0, help=f"Random seed of folds and bootstrap. {OF_PROFILE}")] = None,
-    tag: Annotated[str, Option(help="Suffix of the report's file name.")] = "",
-    n: Annotated[
-        int,
-        Option(
-            min=MIN_SAMPLES, help="Number of samples to draw from --pool at random; one episode is recorded for each."
-        ),
-    ] = 600,
-    pool: Annotated[Path, Option(help="Pool to draw samples from.")] = options.BALANCED,
-    episodes: options.Episodes = CALIBRATION_EPISODES,
-    config: options.BaseConfig = options.QUICKSTART,
+    cv: Annotated[int | None, Option(min=2, max=100)] = None,
+    boot: Annotated[int | None, Option(min=0, max=100000)] = None,
+    l2: Annotated[float | None, Option(min=0)] = None,
+    seed: Annotated[int | None, Option(min=0)] = None,
+    tag: str = "",
+    n: Annotated[int, Option(min=MIN_SAMPLES)] = 600,
+    pool: Path = options.BALANCED,
+    episodes: Path = CALIBRATION_EPISODES,
+    config: Path = options.QUICKSTART,
     overrides: options.Set = None,
     live_n: options.LiveN = None,
-    provider: options.Provider = "",
-    scored: Annotated[
-        Path | None,
-        Option(
-            help="Fit to the scored episodes in this file, with the settings of profile rc1. Ignores --config and "
-            "calls no judge."
-        ),
-    ] = None,
-    baseline: Annotated[
-        Path, Option(help="File with the weights of the old reward and the names of the new dimensions.")
-    ] = BASELINE,
-    out: Annotated[Path, Option(help="Weights to write. The report is written to reports/.")] = WEIGHTS,
+    provider: str = "",
+    scored: Path | None = None,
+    baseline: Path = BASELINE,
+    out: Path = WEIGHTS,
     as_json: options.Json = False,
 ) -> None:
     """Calibrate the weights of the reward.
@@ -215,36 +179,15 @@ def weight_calib(
 
 
 def overclar_penalty(
-    alpha: Annotated[
-        float | None,
-        Option(
-            min=0,
-            max=1,
-            help="Penalty per needless clarifying question. Default: from configs/default.yaml; with --ablation from "
-            "--config.",
-        ),
-    ] = None,
-    cap: Annotated[
-        int | None,
-        Option(
-            min=0,
-            max=64,
-            help="Maximum number of penalized clarifying questions. Default: from configs/default.yaml; with "
-            "--ablation from --config.",
-        ),
-    ] = None,
-    ablation: Annotated[
-        bool, Option("--ablation", help="Train with and without the penalty, and compare both on held-out samples.")
-    ] = False,
-    config: Annotated[Path, Option(help="Training config of both ablation runs.")] = options.QUICKSTART,
-    steps: Annotated[int, Option(min=1, max=2000, help="Training steps per ablation run.")] = 20,
-    seeds: Annotated[str, Option(help="Comma-separated random seeds, one pair of runs each.")] = str(options.SEED),
-    n: Annotated[int | None, Option(min=1, help="Number of held-out samples to evaluate on. Default: all.")] = None,
-    episodes: Annotated[
-        Path | None,
-        Option(help="Folder for the held-out episodes (recorded dialogues). Default: data/episodes/TAG_ablation."),
-    ] = None,
-    tag: options.Tag = "",
+    alpha: Annotated[float | None, Option(min=0, max=1)] = None,
+    cap: Annotated[int | None, Option(min=0, max=64)] = None,
+    ablation: Annotated[bool, Option("--ablation")] = False,
+    config: Path = options.QUICKSTART,
+    steps: Annotated[int, Option(min=1, max=2000)] = 20,
+    seeds: str = str(options.SEED),
+    n: Annotated[int | None, Option(min=1)] = None,
+    episodes: Path | None = None,
+    tag: str = "",
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:

@@ -18,19 +18,12 @@ STATES = {"running": "运行中", "finished": "已完成", "stopped": "已停止
 
 
 def runs(
-    run: Annotated[
-        str, Argument(metavar="RUN", help="Name, id, beginning of an id, or latest. Default: list all runs.")
-    ] = "",
-    name: Annotated[str | None, Option(help="Name the run; '' removes its name.")] = None,
-    tag: Annotated[
-        list[str] | None,
-        Option(metavar="TAG", help="Add a tag to the run. Without a run: list the runs with this tag."),
-    ] = None,
-    untag: Annotated[list[str] | None, Option(metavar="TAG", help="Remove a tag from the run.")] = None,
-    delete: Annotated[
-        bool, Option("--delete", help="Delete the run with its checkpoints, logs and evaluations. Asks first.")
-    ] = False,
-    yes: Annotated[bool, Option("--yes", help="Delete without asking.")] = False,
+    run: Annotated[str, Argument(metavar="RUN")] = "",
+    name: str | None = None,
+    tag: Annotated[list[str] | None, Option(metavar="TAG")] = None,
+    untag: Annotated[list[str] | None, Option(metavar="TAG")] = None,
+    delete: Annotated[bool, Option("--delete")] = False,
+    yes: Annotated[bool, Option("--yes")] = False,
     as_json: options.Json = False,
 ) -> None:
     """List training runs; name, tag or delete one.

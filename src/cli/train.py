@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from ..core.api import Stop
-from ..core.defaults import DIALOGUES
+from ..core.defaults import DIALOGUES, ProfileName
 from ..core.errors import BadInput
 from ..runtime.language import in_language as both
 from ..utils.process_map import rare_collections
@@ -37,19 +37,12 @@ MORE_FIGURES = {
 
 
 def train(
-    config: Annotated[
-        Path, Option(help="Training config with `profile: local`, which is not a gate profile.")
-    ] = LOCAL_CONFIG,
-    model: Annotated[str, Option(help="Folder or hub name of the model to train, instead of the config's.")] = "",
-    data: Annotated[
-        Path | None,
-        Option(help="JSONL or CSV file with your dialogues, questions or word problems; needs --model."),
-    ] = None,
+    config: Path = LOCAL_CONFIG,
+    model: str = "",
+    data: Path | None = None,
     overrides: options.Set = None,
     resume: options.Resume = False,
-    planned: Annotated[
-        bool, Option("--plan", help="Show memory, time and disk of the run without running it.")
-    ] = False,
+    planned: Annotated[bool, Option("--plan")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be packaged.
@@ -79,10 +72,10 @@ def train(
 
 
 def sft(
-    config: Annotated[Path, Option(help="Training config with a `warm_start` section.")] = options.QUICKSTART,
+    config: Path = options.QUICKSTART,
     overrides: options.Set = None,
     resume: options.Resume = False,
-    gated: Annotated[bool, Option("--gated", help="Train with the ticket, as ppo-runner does.")] = False,
+    gated: Annotated[bool, Option("--gated")] = False,
 ) -> None:
     """Run only the warm start of a training run: SFT on the pool's demonstrations.
 
@@ -108,22 +101,9 @@ def sft(
 
 
 def ppo_runner(
-    config: Annotated[Path, Option(help="Training config that the ticket covers.")] = Path("configs/ppo_scale.yaml"),
-    overrides: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override checkpoint.* or device_pref, such as checkpoint.keep=5. Repeatable.",
-        ),
-    ] = None,
-    resume_from: Annotated[
-        Path | None,
-        Option(
-            help="Resume a run that the reward-hacking watch or a callback stopped. Pass checkpoints/rc1/latest; "
-            "training continues from the newest undamaged checkpoint. An interrupted run resumes without this flag."
-        ),
-    ] = None,
+    config: Path = Path("configs/ppo_scale.yaml"),
+    overrides: options.Set = None,
+    resume_from: Path | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Train a policy with a ticket (gated training).
@@ -351,29 +331,11 @@ ROUND_SETTINGS = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER"
 
 
 def run_round(
-    number: Annotated[
-        int | None, Argument(metavar="NUMBER", min=1, max=2, help="1 or 2. Leave it out with --readmit.")
-    ] = None,
+    number: Annotated[int | None, Argument(metavar="NUMBER", min=1, max=2)] = None,
     numbered: Annotated[int | None, Option("--round", min=1, max=2, hidden=True)] = None,
-    profile: options.GateProfile = None,
-    replaces: Annotated[
-        str,
-        Option(
-            "--replace",
-            metavar="PROFILE",
-            help="Discard the earlier rounds and sign-offs in this folder and start over; PROFILE is the profile they "
-            "were made with. Needed if it differs from --profile, or if its ticket was used for training or signed "
-            "off.",
-        ),
-    ] = "",
-    again: Annotated[
-        bool,
-        Option(
-            "--readmit",
-            help="After an update of AskGate: measure both rounds again on the same files and scores, and write a new "
-            "ticket. Calls no judge.",
-        ),
-    ] = False,
+    profile: ProfileName | None = None,
+    replaces: Annotated[str, Option("--replace", metavar="PROFILE")] = "",
+    again: Annotated[bool, Option("--readmit")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Measure the gates before training, in round 1 and again in round 2.
@@ -412,15 +374,10 @@ def run_round(
 
 
 def verify(
-    deep: Annotated[
-        bool, Option("--deep", help="Also measure every gate again, and let the models repeat recorded dialogues.")
-    ] = False,
-    owner_key: options.OwnerKey = "",
-    dialogues: Annotated[
-        int,
-        Option(min=1, help="With --deep: number of dialogues that each policy repeats. A large number repeats all."),
-    ] = DIALOGUES,
-    tsa_root: options.TsaRoot = "",
+    deep: Annotated[bool, Option("--deep")] = False,
+    owner_key: str = "",
+    dialogues: Annotated[int, Option(min=1)] = DIALOGUES,
+    tsa_root: str = "",
 ) -> None:
     """Verify the evidence of the rounds and the results of training. Names the first file or value that is wrong."""
     with rare_collections():
@@ -436,10 +393,7 @@ def verify(
     )
 
 
-def anchor(
-    url: Annotated[str, Argument(metavar="URL", help="Address of a timestamp authority (RFC 3161).")],
-    root: Annotated[Path, Option(help="Root certificate of that authority (PEM).")],
-) -> None:
+def anchor(url: Annotated[str, Argument(metavar="URL")], root: Annotated[Path, Option()]) -> None:
     """Have a timestamp authority certify that the evidence exists now. Sends one hash, nothing else."""
     from ..gates.anchor import ANCHORS, make_anchor
 
@@ -447,22 +401,7 @@ def anchor(
     show.wrote(ANCHORS)
 
 
-def sign_off(
-    key: Annotated[
-        Path | None,
-        Option(help="The owner's private Ed25519 key (PEM). Required if the profile names an owner key."),
-    ] = None,
-    amber: Annotated[
-        str,
-        Option(
-            help="Amber to sign off, such as judge_auc; `askgate status` shows the names. Default: sign the ticket."
-        ),
-    ] = "",
-    by: Annotated[str, Option(help="Your name; recorded. Required with --amber; a terminal asks for it.")] = "",
-    reason: Annotated[
-        str, Option(help="Why the amber is acceptable; recorded. Required with --amber; a terminal asks for it.")
-    ] = "",
-) -> None:
+def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str = "") -> None:
     """Sign the ticket of this folder, or sign off (accept) an amber light. Verifies the evidence first.
 
     A ticket needs a signature only if the profile names an owner key. Before a release every amber must be signed off
