@@ -34,26 +34,22 @@ from ..core.files import package_yaml
 from ..runtime.disk import explain_disk_errors
 from ..runtime.language import VARIABLE, language_of, terminal_language
 from ..runtime.secrets import masker
-from . import chat, data, doctor, loop, release, reward, runs, scoring, show, train
+from . import chat, data, doctor, evaluate, gates, loop, release, reward, runs, scoring, show, train
 
 
 @dataclass(frozen=True)
 class Group:
     """Verbs of one job, as `askgate --help` lists them."""
 
-    about: str
     example: str
     verbs: Sequence[Callable[..., None]]
 
 
 GROUPS = {
     "Start": Group(
-        "see it work, without a key or a GPU",
-        "askgate demo",
-        [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init],
+        "askgate demo", [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init]
     ),
     "Data": Group(
-        "build, check and export samples",
         "askgate build-rollout-pool --source messages --data-dir my_chats --n 500 --out data/rollouts/mine.jsonl",
         [
             data.build_rollout_pool,
@@ -68,38 +64,29 @@ GROUPS = {
         ],
     ),
     "Judge": Group(
-        "score dialogues with a live LLM",
         "SCORER_PROVIDER=openai SCORER_API_KEY=... askgate probe-scorer --live",
         [scoring.probe_scorer, scoring.score, scoring.validate_scores, scoring.assert_not_simulated],
     ),
     "Reward": Group(
-        "calibrate the reward, and compare it with the old one",
         "askgate weight-calib --config configs/quickstart.yaml",
         [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
     ),
     "Train": Group(
-        "train a policy, without gates or with a ticket",
         "askgate train --model Qwen/Qwen3-4B --data my.jsonl",
         [train.train, train.sft, train.ppo_runner, runs.runs, release.export_gguf],
     ),
-    "Eval": Group(
-        "measure a model, or compare a training run with its base",
-        "askgate eval --model checkpoints/local/final_model",
-        [release.eval_model, loop.kpi],
-    ),
+    "Eval": Group("askgate eval --model checkpoints/local/final_model", [evaluate.eval_model, loop.kpi]),
     "Gate": Group(
-        "decide from evidence whether training may start",
         "RUN_MODE=prod REWARD_LIVE_MODE=1 SCORER_PROVIDER=local askgate round 1 --profile quickstart",
-        [train.run_round, train.verify],
+        [gates.run_round, gates.verify],
     ),
     "Owner": Group(
-        "run at full size, report, sign off, release",
         "askgate report && askgate package --key key.pem",
         [
             loop.rc1,
             release.report,
-            train.sign_off,
-            train.anchor,
+            gates.sign_off,
+            gates.anchor,
             release.package,
             release.reproduce,
             release.push,
@@ -141,19 +128,16 @@ class VerbGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
-        for name, command in self.commands.items():
+        commands: dict[str, Any] = {**self.commands}
+        for name, command in commands.items():
             if not command.hidden:
-                panel = str(getattr(command, "rich_help_panel", None) or "Commands")
-                panels.setdefault(panel, []).append((name, command.get_short_help_str(formatter.width)))
+                row = name, command.get_short_help_str(formatter.width)
+                panels.setdefault(command.rich_help_panel, []).append(row)
         for panel, rows in panels.items():
-            group = GROUPS.get(panel)
-            title, about = (panel, group.about) if group else (panel, "")
-            if terminal_language() == "zh":
-                title, about = help_texts()["groups"].get(panel, (title, about))
-            with formatter.section(f"{title} ({about})" if about else title):
+            title, about = help_texts()["groups"][panel][LANGS.index(terminal_language())]
+            with formatter.section(f"{title} ({about})"):
                 formatter.write_dl(rows)
-                if group:
-                    formatter.write(f"    $ {group.example}\n")
+                formatter.write(f"    $ {GROUPS[panel].example}\n")
 
 
 app = typer.Typer(
@@ -170,7 +154,7 @@ for panel, group in GROUPS.items():
         app.command(name, rich_help_panel=panel, context_settings=SPELLINGS)(verb)
     if panel == "Judge":
         app.add_typer(scoring.cache, name="scorecache", rich_help_panel=panel)
-app.command("evaluate", hidden=True, context_settings=SPELLINGS)(release.eval_model)
+app.command("evaluate", hidden=True, context_settings=SPELLINGS)(evaluate.eval_model)
 
 
 def _say_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Verbs of training and of the gates before it: train, sft, ppo-runner; round, verify, sign-off."""
+"""Verbs of training: train, sft, ppo-runner."""
 
 from __future__ import annotations
 
@@ -10,30 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
 from ..core.api import Stop
-from ..core.defaults import DIALOGUES, ProfileName
 from ..core.errors import BadInput
 from ..runtime.language import in_language as both
-from ..utils.process_map import rare_collections
-from . import options, parse, show
+from . import options, show
+from .evaluate import show_seeds
 
 if TYPE_CHECKING:
-    from ..eval.compare import Change
-    from ..eval.trial import Compared, TrialReport
+    from ..eval.trial import TrialReport
     from ..training.own_data import OwnData
     from ..training.run_plan import RunPlan
 
 LOCAL_CONFIG = Path("configs/train_local.yaml")
-MORE_FIGURES = {
-    "success_hard_hotpotqa_strategyqa": both("success, hard questions over articles", "成功率（查资料的困难题）"),
-    "question_precision": both("question precision", "提问精确率"),
-    "question_recall": both("question recall", "提问召回率"),
-    "question_f1": both("question F1", "提问 F1"),
-    "ask_precision": both("ask precision, by episode", "提问精确率（按对话）"),
-    "ask_recall": both("ask recall, by episode", "提问召回率（按对话）"),
-}
 
 
 def train(
@@ -87,16 +77,14 @@ def sft(
     if _follows():
         return
     _say_profile_of(config, overrides, gated)
-    show_progress = show.Terminal()
     try:
         if gated:
-            run_gated(config, None, overrides, show_progress, warm_start_only=True)
+            run_gated(config, None, overrides, show.Terminal(), warm_start_only=True)
         else:
-            run(config, resume, None, overrides, show_progress, warm_start_only=True)
+            run(config, resume, None, overrides, show.Terminal(), warm_start_only=True)
     except Stop:
         raise typer.Exit(1) from None
-    verb = "ppo-runner --config" if gated else "train --resume --config"
-    typed = f"askgate {verb} {config}"
+    typed = f"askgate {'ppo-runner' if gated else 'train --resume'} --config {config}"
     show.say(f"the warm start is complete; to continue: {typed}", f"热启动已完成；继续训练：{typed}")
 
 
@@ -117,20 +105,6 @@ def ppo_runner(
         return
     _say_profile_of(config, overrides, gated=True)
     _run(lambda: run_gated(config, resume_from, overrides, show.Terminal()), as_json)
-
-
-def compare_run(config: Path, tag: str, overrides: list[str] | None, as_json: bool) -> None:
-    """`askgate eval` without a model: compares a finished training run with its base."""
-    from ..config.loader import load_train_config
-    from ..training import results
-
-    settings = load_train_config(config, overrides)
-    options.say_profile(settings.profile)
-    report, (json_path, page) = results.evaluate(settings, parse.tag(tag) or config.stem)
-    if not as_json:
-        show_results(report)
-        show.wrote(page)
-    show.finish(report, as_json, json_path)
 
 
 def _follows() -> bool:
@@ -241,12 +215,11 @@ def _say_profile_of(config: Path, overrides: list[str] | None, gated: bool = Fal
     from ..config.loader import load_train_config
 
     profile = load_train_config(config, overrides).profile
+    note = ""
     if gated:
         note = both(" (gated: needs the ticket)", "（受闸门保护：需要训练票）")
     elif profile == "local":
         note = both(" (no ticket needed; its checkpoints cannot be packaged)", "（无需训练票；其检查点不能打包发布）")
-    else:
-        note = ""
     options.say_profile(f"{profile}{note}")
 
 
@@ -260,201 +233,5 @@ def _run(start: Callable[[], TrialReport | None], as_json: bool) -> None:
     if as_json:
         fields = ("seed", "steps", "changes", "over_control", "over_time_control", "over_warm_start")
         show.print_json([{name: getattr(seed, name) for name in fields} for seed in report.seeds])
-        return
-    for seed in report.seeds:
-        if seed.changes is None:
-            english = f"seed {seed.seed}: {seed.steps} steps; no evaluation of base and trained policy"
-            show.say(english, f"种子 {seed.seed}：{seed.steps} 步；没有底模与训练后策略的评测")
-            continue
-        columns = _columns(f"{both('seed', '种子')} {seed.seed}, {_steps(report, seed)}", seed)
-        show.print_table(columns, [_row(label, name, seed) for name, label in show.FIGURES.items()])
-        show.say_held_out(seed.changes["success"].base.n)
-
-
-def show_results(report: TrialReport) -> None:
-    """One table: every figure of all seeds together and, where there are several, of each seed."""
-    pooled = report.pooled
-    if pooled.changes is None:
-        show.say("no evaluation of base and trained policy", "没有底模与训练后策略的评测")
-        return
-    several = len(report.seeds) > 1
-    count = len(report.seeds)
-    title = both(f"{count} seeds", f"{count} 个种子") if several else f"{both('seed', '种子')} {report.seeds[0].seed}"
-    rows = []
-    for name, label in {**show.FIGURES, **MORE_FIGURES}.items():
-        rows.append(_row(label, name, pooled))
-        if several:
-            rows += [_row(f"  {both('seed', '种子')} {one.seed}", name, one) for one in report.seeds if one.changes]
-    show.print_table(_columns(f"{title}, {_steps(report, pooled)}", pooled), rows)
-    show.say_held_out(report.figures["held_out"])
-    if not (pooled.over_control or pooled.over_time_control):
-        from ..pages.render import LABELS
-
-        show.say(*LABELS["controls"]["missing"])
-
-
-def _steps(report: TrialReport, compared: Compared) -> str:
-    """`100 steps`, or `4 steps, all SFT` if the warm start took all of them."""
-    warm = (report.config.get("warm_start") or {}).get("steps", 0)
-    only_sft = both(", all SFT", "，全为 SFT") if warm >= compared.steps else ""
-    return f"{compared.steps} {both('steps', '步')}{only_sft}"
-
-
-def _columns(title: str, compared: Compared) -> list[str]:
-    others = (label for label, _ in _others(compared))
-    ends = both("trained", "训练后"), both("change", "变化"), both("95% interval", "95% 区间")
-    return [title, both("base", "底模"), *others, *ends]
-
-
-def _row(label: str, name: str, compared: Compared) -> list[str]:
-    assert compared.changes is not None
-    base, *rest = show.change_cells(name, compared.changes[name])
-    others = [show.change_cells(name, changes[name])[0] for _, changes in _others(compared)]
-    return [label, base, *others, *rest]
-
-
-def _others(compared: Compared) -> list[tuple[str, dict[str, Change]]]:
-    """Policies beside base and trained one, each with what the trained one changed."""
-    sides = {
-        both("warm start", "热启动"): compared.over_warm_start,
-        both("SFT control", "SFT 对照"): compared.over_control,
-        both("SFT (time)", "SFT（同时长）"): compared.over_time_control,
-    }
-    return [(label, changes) for label, changes in sides.items() if changes]
-
-
-if TYPE_CHECKING:
-    from ..gates.ticket import Round
-
-ROUND_SETTINGS = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
-"""Variables that a round needs, each with a value that works without a key."""
-
-
-def run_round(
-    number: Annotated[int | None, Argument(metavar="NUMBER", min=1, max=2)] = None,
-    numbered: Annotated[int | None, Option("--round", min=1, max=2, hidden=True)] = None,
-    profile: ProfileName | None = None,
-    replaces: Annotated[str, Option("--replace", metavar="PROFILE")] = "",
-    again: Annotated[bool, Option("--readmit")] = False,
-    as_json: options.Json = False,
-) -> None:
-    """Measure the gates before training, in round 1 and again in round 2.
-
-    Round 1 shows what is wrong. Round 2 measures everything again, on the same files and with the same code, and has
-    the judge score a second set of new samples, so that a run does not pass by chance. If it passes, it writes the
-    ticket that ppo-runner needs. Both rounds call the judge, which may be billed.
-
-    Each round needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER.
-    """
-    from ..gates.readmit import readmit
-    from ..gates.rounds import run_round as run
-
-    number = number or numbered
-    if (number is None) != again:
-        raise BadInput(
-            "give a number or --readmit, not both",
-            where="askgate round",
-            remedy="write `askgate round 1`, then `askgate round 2`",
-        )
-    if number is None:
-        report, path = readmit(show.Terminal().message)
-        options.say_profile(report.profile)
-        show.result(report, as_json, _print_round, *([path] if report.passed else []))
-        raise typer.Exit(report.exit_code)
-    profile = options.chosen_profile(profile, "rc1")
-    if missing := {name: value for name, value in ROUND_SETTINGS.items() if not os.environ.get(name, "").strip()}:
-        typed = "export " + " ".join(f"{name}={value}" for name, value in missing.items())
-        own = ", or name your own judge with SCORER_PROVIDER" if "SCORER_PROVIDER" in missing else ""
-        raise BadInput("a round needs settings that are not set", where=", ".join(missing), remedy=typed + own)
-    with show.Terminal().scoring(both(f"round {number}: scoring", f"第 {number} 轮预检: 评分")) as progress:
-        report, path = run(number, profile, os.environ, show.complain, progress, replaces)
-    show.result(report, as_json, _print_round, path)
-    if not report.passed:
-        raise typer.Exit(report.exit_code)
-
-
-def verify(
-    deep: Annotated[bool, Option("--deep")] = False,
-    owner_key: str = "",
-    dialogues: Annotated[int, Option(min=1)] = DIALOGUES,
-    tsa_root: str = "",
-) -> None:
-    """Verify the evidence of the rounds and the results of training. Names the first file or value that is wrong."""
-    with rare_collections():
-        from ..gates.verify import verify as check
-        from ..training.verify_results import verify_results
-
-        rounds = check(deep, show.tell, owner_key=owner_key, tsa_root=tsa_root)
-        verify_results(deep, show.tell, dialogues=dialogues)
-    names = ", ".join(one.round for one in rounds)
-    show.say(
-        f"VERIFIED: {names}{', measured again' if deep else ''}",
-        f"VERIFIED 核验通过：{names}{'，已重新测量' if deep else ''}",
-    )
-
-
-def anchor(url: Annotated[str, Argument(metavar="URL")], root: Annotated[Path, Option()]) -> None:
-    """Have a timestamp authority certify that the evidence exists now. Sends one hash, nothing else."""
-    from ..gates.anchor import ANCHORS, make_anchor
-
-    make_anchor(url, root, show.tell)
-    show.wrote(ANCHORS)
-
-
-def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str = "") -> None:
-    """Sign the ticket of this folder, or sign off (accept) an amber light. Verifies the evidence first.
-
-    A ticket needs a signature only if the profile names an owner key. Before a release every amber must be signed off
-    by its name. weaker_thresholds (a threshold weaker than AskGate's own) cannot be signed off. Every sign-off is kept:
-    a second one of the same amber is added to the first.
-    """
-    from ..config.profile import load_profile
-    from ..gates.sign_off import require_owner_key
-    from ..gates.sign_off import sign_off as sign
-    from ..gates.ticket import ENVELOPE, TICKET
-    from ..gates.verify import verify as check
-
-    ticket = next((one for one in check(False, show.tell, signed=False) if one.round == "round2" and one.passed), None)
-    if ticket is None:
-        raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
-    profile, password, by, reason = load_profile(ticket.profile), show.password_of(key), by.strip(), reason.strip()
-    if amber:
-        from ..gates.ambers import ambers, sign_amber
-
-        # Whoever signs sees what it is; a name that is not known is refused by `sign_amber`.
-        show.print_ambers([one.fact for one in ambers(profile) if one.name == amber])
-        by = by or show.ask("your name", "您的姓名")
-        reason = reason or show.ask(f"why {amber} is acceptable", f"为何可以接受 {amber}")
-        show.wrote(sign_amber(profile, amber, key, password, by, reason))
-        return
-    if key is None:
-        raise BadInput("is missing", where="--key", remedy="name the owner's private key, or an amber with --amber")
-    if profile.owner_key is None:
-        raise BadInput(
-            "names no owner key, so nothing would check the signature",
-            where=f"profile {profile.name}",
-            remedy="set owner_key in the profile and run both rounds again, then sign",
-        )
-    require_owner_key(profile, key, password)
-    show.wrote(sign(key, password, TICKET, ticket.profile, ticket.run, ENVELOPE, by, reason))
-
-
-def _print_round(report: Round) -> None:
-    from ..pages.render import LABELS
-
-    gates = {one.gate: both(one.gate, LABELS["gates"][one.gate][1]) for one in report.findings}
-    columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
-    rows = (
-        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else both("FAILED", "未通过")]
-        for one in report.findings
-    )
-    show.print_table(columns, rows, text=columns)
-    for one in report.failed:
-        show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
-    show.print_ambers(report.ambers)
-    verdict = both("PASSED", "通过") if report.passed else both("FAILED", "未通过")
-    failed = "" if report.passed else f", {len(report.failed)} failed"
-    checks = both(
-        f"{len(report.findings)} checks{failed}", f"{len(report.findings)} 项检查，{len(report.failed)} 项未过"
-    )
-    show.say(f"{verdict} {report.round} ({report.profile}): {checks}")
+    else:
+        show_seeds(report)

@@ -13,7 +13,7 @@ import typer
 
 from src.cli import show
 from src.cli.app import app, help_texts, with_help
-from src.cli.train import _print_round
+from src.cli.gates import _print_round
 from src.core.check import check
 from src.core.errors import BadInput
 from src.gates.gate import Finding
