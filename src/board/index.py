@@ -38,15 +38,12 @@ from ..scoring.types import ScoringEntry
 from .run_files import EpisodeFile, episode_files, file_stamp, read_lines
 from .samples import index_samples
 
-VERSION = 6
-"""Version of the tables. An index with another one is rebuilt."""
+VERSION = 6  # version of the tables. An index with another one is rebuilt
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
 _TRAINING = b'"sample":"train/'
-BATCH = 2000
-"""Episodes per transaction."""
-TEXTS = "worded"
-"""Counter of the texts in the index, including those whose row is gone."""
+BATCH = 2000  # episodes per transaction
+TEXTS = "worded"  # counter of the texts in the index, including those whose row is gone
 T = TypeVar("T")
 
 

@@ -45,11 +45,9 @@ class OwnerLight:
     why: str
     why_zh: str
     findings: Sequence[Finding] = ()
-    changed: Sequence[str] = ()
-    """Files that it was measured on and that have changed since."""
+    changed: Sequence[str] = ()  # files that it was measured on and that have changed since
     report: str = ""
-    ambers: Sequence[Check] = ()
-    """Facts that the owner must know."""
+    ambers: Sequence[Check] = ()  # facts that the owner must know
     signed: Mapping[str, str] = field(default_factory=dict)
     """Ambers that were signed off: name, and who signed with which reason."""
 

@@ -128,15 +128,12 @@ def file_stamp(path: Path) -> object:
 class EpisodeFile:
     """A file of episodes, and the set that it belongs to."""
 
-    path: str
-    """Relative to the run folder, with slashes, so that links can be shared."""
-    set: str
-    """The path of its set: the file itself, or for training its folder."""
+    path: str  # relative to the run folder, with slashes, so that links can be shared
+    set: str  # the path of its set: the file itself, or for training its folder
     kind: SetKind
     seed: int | None
     step: int | None
-    scores: str = ""
-    """The file with the judge's scores."""
+    scores: str = ""  # the file with the judge's scores
 
 
 def episode_files(root: Path) -> list[EpisodeFile]:

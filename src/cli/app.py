@@ -98,8 +98,7 @@ GROUPS = {
 }
 NAMES = {"run_round": "round", "eval_model": "eval"}
 """Verbs whose function has another name, because Python or a module uses theirs."""
-OLD_NAMES = {"evaluate": "eval"}
-"""Old names of verbs. They work as before, and the help does not list them."""
+OLD_NAMES = {"evaluate": "eval"}  # old names of verbs. They work as before, and the help does not list them
 
 
 def hyphens(name: str) -> str:

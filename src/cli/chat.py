@@ -27,14 +27,10 @@ if TYPE_CHECKING:
     from .dialogue import DialoguePrinter, Row
 
 TINY, TINY_TRAINED = Path("models/tiny"), Path("models/tiny-trained")
-MAX_TURNS, MAX_TURNS_TYPED = 6, 12
-"""Turns of the policy: as in evaluations, and with a person, who may be asked more."""
-WIDE = 110
-"""Columns of a terminal in which the demo shows both policies side by side."""
-RESULT_SHOWN = 240
-"""Characters of a tool's result that the demo shows in the terminal; its page has all of them."""
-DRAWN = 40
-"""Samples of the built-in worlds that `--simulate` draws from."""
+MAX_TURNS, MAX_TURNS_TYPED = 6, 12  # turns of the policy: as in evaluations, and with a person, who may be asked more
+WIDE = 110  # columns of a terminal in which the demo shows both policies side by side
+RESULT_SHOWN = 240  # characters of a tool's result that the demo shows in the terminal; its page has all of them
+DRAWN = 40  # samples of the built-in worlds that `--simulate` draws from
 
 
 def chat(

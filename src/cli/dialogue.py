@@ -24,16 +24,14 @@ from ..pages.render import LABELS, asking
 from . import show
 
 LABEL_WIDTH = 8
-REPEAT_S = 0.1
-"""Seconds after which a Ctrl-C that Python has not seen is repeated."""
+REPEAT_S = 0.1  # seconds after which a Ctrl-C that Python has not seen is repeated
 CHAT = LABELS["chat"]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that could move the cursor or change the terminal; what a model says is not trusted with them."""
 STYLES = {"ask": "bold yellow", "call": "cyan", "answer": "bold green", "say": "red"}
 GOOD, BAD, HEADING = "bold green", "bold red", "bold magenta"
 
-Row = tuple[str, Text]
-"""A label and the text beside it."""
+Row = tuple[str, Text]  # a label and the text beside it
 
 
 class DialoguePrinter:

@@ -31,8 +31,7 @@ class Finding(Struct, frozen=True):
     what: str
     found: str
     ok: bool = True
-    type_this: str = ""
-    """What to type or do where something is missing."""
+    type_this: str = ""  # what to type or do where something is missing
 
 
 def doctor(as_json: options.Json = False) -> None:
@@ -78,12 +77,10 @@ def _libraries() -> list[Finding]:
     ]
     core_only = not any(map(_version, LIBRARIES))
     for name in LIBRARIES:
-        has = _version(name)
+        has, missing = _version(name), both("not installed", "未安装")
         if core_only:
             missing = both("not installed (only for training)", "未安装（仅训练需要）")
-            found.append(Finding(name, missing, type_this=INSTALL))
-        else:
-            found.append(Finding(name, has or both("not installed", "未安装"), bool(has), "" if has else INSTALL))
+        found.append(Finding(name, has or missing, bool(has) or core_only, "" if has else INSTALL))
     for name, (purpose, extra) in EXTRAS.items():
         has = _version(name)
         typed = both(f"only for {purpose}:", f"仅用于 {purpose}：") + f" pip install 'askgate[{extra}]'"

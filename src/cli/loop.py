@@ -93,9 +93,11 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     try:
         if loop.profile.name == "rc1" and loop.will_train(until):
             loop.require_live(os.environ)
+            from ..loop.stages import trained_config
             from ..training.preflight import plan
 
-            plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
+            # Before a stage pays a judge for a run that cannot be made here.
+            plan(trained_config(loop.profile, loop.full))
         if not has_run():
             show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
         results = loop.run(os.environ, stage_view(loop.command), until)

@@ -150,6 +150,7 @@ def review(
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
     from ..loop.profile_loop import open_loop
+    from ..loop.sync import amber_line
     from ..pages.review import write_review
 
     loop = open_loop(options.chosen_profile(profile))
@@ -162,10 +163,7 @@ def review(
         f"{days} 天内：测量阶段 {len(found.events)} 次，训练后评测 {len(found.evaluations)} 次",
     )
     for one in found.ambers:
-        show.say(
-            f"amber: {one.en}, {f'signed off by {one.signed}' if one.signed else 'not signed off'}",
-            f"黄灯：{one.zh}，{f'{one.signed} 已签字' if one.signed else '未签字'}",
-        )
+        show.say(amber_line(one.name, one.signed))
     show.wrote(*made)
 
 

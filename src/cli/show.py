@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LABELLED = ("trial_checks", "difficulty_checks", "agreement", "ablation")
 """Groups of labels of the pages that name checks."""
-ROWS_SHOWN = 20
-"""Number of skipped rows that are named in the terminal."""
+ROWS_SHOWN = 20  # number of skipped rows that are named in the terminal
 FIGURES = {
     "need_ask_success": both("need-ask success", "需问成功率"),
     "overclar_rate": both("over-clarification", "过度澄清率"),
@@ -105,8 +104,7 @@ def _chinese_texts() -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(pattern), chinese) for pattern, chinese in found]
 
 
-FEW_HELD_OUT = 30
-"""Below this the figures of a comparison are hardly more than chance."""
+FEW_HELD_OUT = 30  # below this the figures of a comparison are hardly more than chance
 
 
 def say_held_out(samples: int) -> None:
@@ -420,8 +418,7 @@ def _tenths(label: str, total: int) -> Callable[[int], None]:
     return progress
 
 
-WAITS_EVERY_S = 300.0
-"""Without a terminal the state of a batch is printed this often."""
+WAITS_EVERY_S = 300.0  # without a terminal the state of a batch is printed this often
 
 
 def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Tally], None]:

@@ -35,8 +35,7 @@ class Alarm(Struct, frozen=True):
 
 class Kpi(Struct, frozen=True):
     value: float | None
-    source: str
-    """The file that it was read from; empty where there is none."""
+    source: str  # the file that it was read from; empty where there is none
     alarm: Alarm | None = None
 
 

@@ -25,13 +25,12 @@ from ..core.files import atomic_files, json_bytes
 from ..core.paths import EVAL_EPISODES
 from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi, alarms
-from ..loop.lights import Colour, Light, reasons_in
+from ..loop.lights import Colour, Light, ambers_of, reasons_in
 from .render import environment, opened_in, render_page
 from .results import Points
 
 FOLDER = Path("reports/review")
-NAME = "%Y-%m-%d"
-"""Name of a review's files, without the ending."""
+NAME = "%Y-%m-%d"  # name of a review's files, without the ending
 REPORTS = ("reports/*.json", "reports/rc1/*.json", "reports/preflight/*.json")
 ERRORS = ("reports/ERROR_*.json", "reports/rc1/FAIL_*.tgz")
 SHOWN = ("need_ask_success", "overclar_rate", "success", "avg_turns", f"success_{HARD_READING}")
@@ -74,8 +73,7 @@ class ReviewAmber(Struct, frozen=True):
     name: str
     en: str
     zh: str
-    signed: str
-    """Name and reason of the sign-off; empty if there is none."""
+    signed: str  # name and reason of the sign-off; empty if there is none
 
 
 class Review(Record, frozen=True):
@@ -88,11 +86,9 @@ class Review(Record, frozen=True):
     errors: list[str]
     kpis: dict[str, float | None]
     alarms: list[str]
-    compared_with: str
-    """Date of the review before; empty where there is none."""
+    compared_with: str  # date of the review before; empty where there is none
     moved: list[Move]
-    red: tuple[str, ...] = ()
-    """Titles of the lights that are red now."""
+    red: tuple[str, ...] = ()  # titles of the lights that are red now
     ambers: tuple[ReviewAmber, ...] = ()
 
     @property
@@ -133,16 +129,8 @@ def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]], li
         compared_with=before,
         moved=_moved(values_before, values),
         red=tuple(light.title for light in lights if light.colour == "red"),
-        ambers=_ambers(lights),
+        ambers=tuple(ReviewAmber(name, *amber_label(name), signed) for name, signed in ambers_of(lights).items()),
     )
-
-
-def _ambers(lights: Sequence[Light]) -> tuple[ReviewAmber, ...]:
-    """Each amber once, though several lights may show it."""
-    named = {
-        one.name: light.signed.get(one.name, "") for light in lights if light.colour == "amber" for one in light.reasons
-    }
-    return tuple(ReviewAmber(name, *amber_label(name), signed) for name, signed in named.items())
 
 
 def _reports(since: datetime, until: datetime) -> Iterable[tuple[str, str, dict[str, Any]]]:
