@@ -29,11 +29,10 @@ from ..core.files import HOME
 from ..core.model_files import ADAPTER
 from ..core.paths import FINAL_MODEL, WARM_START, all_runs
 from ..eval.metrics import is_lucky, is_right
-from .index import reading
+from .index import find_sample, held_out_ids, reading
 from .render import render
 from .run_files import is_inside
 from .runs import Board
-from .samples import find_sample, held_out_ids
 
 MAX_TURNS = 12
 LONGEST = 4000  # characters of a message

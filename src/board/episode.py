@@ -24,11 +24,10 @@ from ..core.jsonl import decode_or_none
 from ..core.paths import token_file
 from ..pages.render import figure
 from .episodes import PAGE_SIZE, Filter, highlighter, list_episodes, parse_filter, read_episode, whole_number
-from .index import reading
+from .index import find_sample, reading
 from .render import render
 from .run_files import read_inside
 from .runs import Run
-from .samples import find_sample
 
 OTHERS = 40  # episodes of the same sample that are listed below an episode
 BOUNDS = {"logp": (0.1, 1.0, 3.0), "kl": (0.05, 0.3, 1.0)}

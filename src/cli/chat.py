@@ -71,13 +71,11 @@ def chat(
                 printer.say("articles" if pages else "no_articles", count=len(pages))
                 printer.say("leave")
                 _talk(policy, pages, printer)
-    except EOFError:
+    except (EOFError, KeyboardInterrupt) as ended:
         printer.console.print()
         printer.say("bye")
-    except KeyboardInterrupt:
-        printer.console.print()
-        printer.say("bye")
-        raise typer.Exit(INTERRUPTED) from None
+        if isinstance(ended, KeyboardInterrupt):
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def demo(
@@ -96,12 +94,10 @@ def demo(
     for number in range(len(made.shown)):
         _print_pair(made, number, printer)
     _print_counts(made, printer)
-    for key, what in (
-        ("page", str(out)),
-        *((("train", "askgate quickstart"),) if trained == TINY_TRAINED else ()),
-        ("talk", f"askgate chat {trained} --simulate"),
-    ):
-        show.say(f"{printer.label('demo', key)} {what}")
+    show.say(f"{printer.label('demo', 'page')} {out}")
+    if trained == TINY_TRAINED:
+        show.say(f"{printer.label('demo', 'train')} askgate quickstart")
+    show.say(f"{printer.label('demo', 'talk')} askgate chat {trained} --simulate")
 
 
 def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:

@@ -90,12 +90,16 @@ def own_rows(plan: BuildPlan) -> tuple[list[str], RowCounts | None]:
     from ..data.readers.official import OfficialSource
     from ..data.readers.official_files import skipped_rows
 
-    if plan.source == "dir" and "gsm8k" not in plan.mix:
-        return [], None
-    counts = NaturalSource(plan.source, plan.data_dir).row_counts() if plan.source == "messages" else None
-    if plan.source == "dir" and list(plan.mix) == ["gsm8k"]:
+    counts = None
+    if plan.source == "messages":
+        counts = NaturalSource(plan.source, plan.data_dir).row_counts()
+    elif plan.source == "dir" and list(plan.mix) == ["gsm8k"]:
         counts = OfficialSource(plan.data_dir).row_counts("gsm8k")
-    return skipped_rows(plan.source, plan.data_dir), counts
+    return skipped_rows(plan.source, plan.data_dir) if _has_own_rows(plan) else [], counts
+
+
+def _has_own_rows(plan: BuildPlan) -> bool:
+    return plan.source == "messages" or (plan.source == "dir" and "gsm8k" in plan.mix)
 
 
 def own_remarks(plan: BuildPlan, pool: Path) -> list[str]:
@@ -105,7 +109,7 @@ def own_remarks(plan: BuildPlan, pool: Path) -> list[str]:
     from ..core.jsonl import read_records
     from ..data.readers.official_files import remarks, why_no_asks
 
-    if plan.source != "messages" and (plan.source != "dir" or "gsm8k" not in plan.mix):
+    if not _has_own_rows(plan):
         return []
     said = remarks(plan.source, plan.data_dir)
     if plan.clarify_rate and not any(one.hidden for one in read_records(pool, Sample)):

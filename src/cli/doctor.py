@@ -40,6 +40,7 @@ def doctor(as_json: options.Json = False) -> None:
     Says what is missing and what to type. The exit code is 2 if something is missing that a run needs.
     """
     found = [*_libraries(), *_device(), _disk(), _judge()]
+    ready = all(one.ok for one in found)
     if as_json:
         show.print_json(found)
     else:
@@ -48,21 +49,18 @@ def doctor(as_json: options.Json = False) -> None:
             show.say(f"{lamp} {both(one.what, WHAT_ZH.get(one.what, one.what))}: {one.found}")
             if one.type_this:
                 show.say(f"        -> {one.type_this}")
-        ready = all(one.ok for one in found)
-        done = both(
-            "-> ready: askgate demo, then askgate quickstart", "-> 已就绪：先 askgate demo，再 askgate quickstart"
-        )
-        own = (
-            both("-> your own model and data:", "-> 用自己的模型与数据：")
-            + " askgate train --model MODEL --data my.jsonl"
-        )
-        if not _version("torch"):
-            done = both("-> ready for data, gates, scoring and the board", "-> 数据、闸门、评分与看板已可用")
-            own = both("-> to train:", "-> 要训练：") + f" {INSTALL}"
-        show.say(done if ready else both("-> first do what is marked MISSING", "-> 请先处理标为“缺失”的各项"))
-        if ready:
-            show.say(own)
-    if not all(one.ok for one in found):
+        if not ready:
+            show.say("-> first do what is marked MISSING", "-> 请先处理标为“缺失”的各项")
+        elif _version("torch"):
+            show.say(
+                "-> ready: askgate demo, then askgate quickstart", "-> 已就绪：先 askgate demo，再 askgate quickstart"
+            )
+            own = both("-> your own model and data:", "-> 用自己的模型与数据：")
+            show.say(f"{own} askgate train --model MODEL --data my.jsonl")
+        else:
+            show.say("-> ready for data, gates, scoring and the board", "-> 数据、闸门、评分与看板已可用")
+            show.say(f"{both('-> to train:', '-> 要训练：')} {INSTALL}")
+    if not ready:
         raise typer.Exit(2)
 
 

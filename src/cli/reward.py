@@ -18,17 +18,9 @@ if TYPE_CHECKING:
 
 SHADOW_EPISODES = Path("data/episodes/shadow.jsonl")
 CALIBRATION_EPISODES = Path("data/episodes/calibration.jsonl")
-OF_PROFILE = "Default: from the gate profile of --config."
-
 SHADOW_ROWS = (
-    "spearman",
-    "kendall_tau",
-    "top10_overlap",
-    "top20_overlap",
-    "corr_to_success_old",
-    "corr_to_success_new",
-    "corr_improve_pct",
-)
+    "spearman kendall_tau top10_overlap top20_overlap corr_to_success_old corr_to_success_new corr_improve_pct"
+).split()
 SHADOW_COLUMNS = {
     "episodes": "n",
     "success_rate": "success",
@@ -97,7 +89,6 @@ def shadow_run(
         raise BadInput("is written with the shadow set", where="--dump-manifest", remedy="add --materialize FILE")
     profile = profile_for(load_train_config(config, overrides))
     options.say_profile(profile.name)
-    limits = profile.thresholds
     name = parse.tag(tag) or comparison.TAG
     shadow_set = shadow_set or Path(f"data/shadow_eval_{n}.jsonl")
     samples = shadow_samples(plan, stratify, shadow_set, show.Terminal())
@@ -115,7 +106,7 @@ def shadow_run(
         weights,
         {**flat(measured), "policy": measured, "model_sha256": rated.recorded[0].model},
         seed=seed,
-        limits=limits,
+        limits=profile.thresholds,
         tag=name,
         live_n=live_n,
         made_from=rated.made_from,
@@ -125,7 +116,7 @@ def shadow_run(
 
 def weight_calib(
     cv: Annotated[int | None, Option(min=2, max=100)] = None,
-    boot: Annotated[int | None, Option(min=0, max=100000)] = None,
+    boot: Annotated[int | None, Option(min=0, max=100_000)] = None,
     l2: Annotated[float | None, Option(min=0)] = None,
     seed: Annotated[int | None, Option(min=0)] = None,
     tag: str = "",
@@ -154,9 +145,8 @@ def weight_calib(
     profile = load_profile("rc1") if scored else profile_for(load_train_config(config, overrides))
     options.say_profile(profile.name)
     given = {"cv": cv, "boot": boot, "l2": l2, "seed": seed}
-    settings = profile.thresholds.calibration.model_copy(
-        update={flag: value for flag, value in given.items() if value is not None}
-    )
+    known = {flag: value for flag, value in given.items() if value is not None}
+    settings = profile.thresholds.calibration.model_copy(update=known)
     name = parse.tag(tag) or calibration.TAG
     made_from: list[Path] = []
     if scored is None:
@@ -216,11 +206,8 @@ def overclar_penalty(
 
 def _print_comparison(report: Report) -> None:
     figures = report.figures
-    intervals = figures["intervals"]
-    rows = []
-    for name in SHADOW_ROWS:
-        low, high = intervals.get(name, (None, None))
-        rows.append([name, *map(show.cell, (figures[name], low, high))])
+    intervals = {name: figures["intervals"].get(name, (None, None)) for name in SHADOW_ROWS}
+    rows = ([name, *map(show.cell, (figures[name], *interval))] for name, interval in intervals.items())
     show.print_table(("old score against new", "value", "95% from", "to"), rows)
     parts = {**figures["task"], **figures["difficulty"], "judged": figures["judged"], "stable": figures["stable"]}
     by_part = ([part, *(show.cell(one[name]) for name in SHADOW_COLUMNS)] for part, one in parts.items())
@@ -242,18 +229,13 @@ def _print_weights(report: Report) -> None:
             f"{title}, held out: {show.cell(compared['old'])} by the old weights, {show.cell(compared['new'])} "
             f"by the new (change {show.cell(compared['change_low'])} to {show.cell(compared['change_high'])})"
         )
-    _print_judge_auc(report.figures["judge_auc"], report.figures["live_episodes"])
+    if found := report.figures["judge_auc"]:
+        from ..reward.rank_statistics import CHANCE
 
-
-def _print_judge_auc(found: dict[str, list[float]], episodes: int) -> None:
-    from ..reward.rank_statistics import CHANCE
-
-    if not found:
-        return
-    shown = [f"{name} {auc:.2f} ({low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items()]
-    show.say(f"AUC of the judge's scores against success, {episodes} episodes: {', '.join(shown)}")
-    if all(low <= CHANCE for _, low, _ in found.values()):
-        show.say(f"none is above chance ({CHANCE}): these scores do not tell successes from failures")
+        shown = ", ".join(f"{name} {auc:.2f} ({low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items())
+        show.say(f"AUC of the judge's scores against success, {report.figures['live_episodes']} episodes: {shown}")
+        if all(low <= CHANCE for _, low, _ in found.values()):
+            show.say(f"none is above chance ({CHANCE}): these scores do not tell successes from failures")
 
 
 def _print_penalties(alpha: float, cap: int, as_json: bool) -> None:

@@ -61,9 +61,8 @@ def _print_runs(found: list[RunInfo]) -> None:
     for one in found:
         label = f"{one.name} ({one.id})" if one.name else one.id
         tags = f"  [{', '.join(one.tags)}]" if one.tags else ""
-        about = "  <- " + both("report, verify and package are about it", "报告、核验与复现包针对它")
-        about = about if one.certified else ""
-        show.say(f"{label}{tags}{about}")
+        about = both("report, verify and package are about it", "报告、核验与复现包针对它")
+        show.say(f"{label}{tags}{f'  <- {about}' if one.certified else ''}")
         passed, failed = both(", checks passed", "，检查通过"), both(", a check failed", "，有检查未过")
         gates = {True: passed, False: failed, None: ""}[one.passed]
         if one.passed is not None:

@@ -63,11 +63,8 @@ def probe_scorer(
     with suppress(BadInput):  # there is none, or it cannot be read
         if not report.passed and read_json(path, "").get("passed"):
             path = path.with_suffix(".failed.json")
-    if path != probe_report(profile):
-        show.complain(
-            f"the report of the probe that passed is kept; this one is in {path}",
-            f"已通过的探针报告保持不变；本次报告写入 {path}",
-        )
+            english = f"the report of the probe that passed is kept; this one is in {path}"
+            show.complain(english, f"已通过的探针报告保持不变；本次报告写入 {path}")
     write_json(path, report)
     show.finish(report, as_json, path, details=_print_probe, failed_code=BadInput.exit_code)
 
@@ -259,16 +256,14 @@ def _print_summary(done: Summary) -> None:
 def _print_probe(report: Report) -> None:
     from ..scoring.stub_checks import is_answered
 
-    calls = []
-    if not any(is_answered(call["status"]) for call in report.figures["calls"]):
-        n = len(report.figures["calls"])
-        show.say(f"no call succeeded, of {n}", f"{n} 次调用无一成功")
+    calls, made = [], report.figures["calls"]
+    if not any(is_answered(call["status"]) for call in made):
+        show.say(f"no call succeeded, of {len(made)}", f"{len(made)} 次调用无一成功")
         return
-    for call in report.figures["calls"]:
+    for call in made:
         latency, cached = f"{call['latency_ms']:.0f}", "hit" if call["cache_hit"] else "-"
-        calls.append(
-            [call["request_id"][-12:] or "-", str(call["billable_tokens"]), latency, cached, call["status"][:60]]
-        )
+        request = call["request_id"][-12:] or "-"
+        calls.append([request, str(call["billable_tokens"]), latency, cached, call["status"][:60]])
     show.print_table(("request", "tokens", "latency ms", "cache", "status"), calls, text=("cache", "status"))
     canaries = []
     for one in report.figures["canaries"]:
