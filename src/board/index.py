@@ -105,7 +105,10 @@ class Indexer:
     def _update(self) -> None:
         files = episode_files(self.root)
         self._files = len(files)
-        self._drop_missing({one.path for one in files})
+        present = {one.path for one in files}
+        for number, path in self._store.execute("SELECT id, path FROM files").fetchall():
+            if path not in present:  # a run resumed from an older step, or another run in this folder
+                self._drop(number)
         _read_judge_scores(self._store, self.root)
         self._work_in_batches(self._index_file, files)
         index_samples(self._store, self.root)
@@ -132,12 +135,6 @@ class Indexer:
                 "SELECT count(*), total(searched), total(episodes), total(unreadable) FROM files"
             ).fetchone()
         return Progress(self._files, *(int(value) for value in row))
-
-    def _drop_missing(self, present: set[str]) -> None:
-        """Drop files that are gone: a run resumed from an older step, or another run in this folder."""
-        for number, path in self._store.execute("SELECT id, path FROM files").fetchall():
-            if path not in present:
-                self._drop(number)
 
     def _drop(self, number: int) -> None:
         self._store.execute("DELETE FROM episodes WHERE file=?", (number,))

@@ -97,7 +97,10 @@ def open_policy(
         with open_gguf_policy(Path(model), temperature) as policy:
             yield policy
     else:
-        yield TorchPolicy(*_find_folders(model, adapter), temperature, seed)
+        folder = shipped(Path(model))
+        if not folder.is_dir() and not may_be_on_hub(folder):
+            raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
+        yield TorchPolicy(*find_policy(model, adapter), temperature, seed)
 
 
 class Renderers:
@@ -290,13 +293,6 @@ def open_gguf_policy(path: Path, temperature: float, limits: RolloutLimits | Non
     renderers = Renderers(read_tokenizer(reader), frozenset(), limits)
     with open_gguf(path, limits.max_tokens) as llama:
         yield GgufPolicy(llama, renderers, limits, greedy=temperature == 0)
-
-
-def _find_folders(model: str, adapter: Path | None) -> tuple[Path, Path | None]:
-    folder = shipped(Path(model))
-    if not folder.is_dir() and not may_be_on_hub(folder):
-        raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
-    return find_policy(model, adapter)
 
 
 def _limits(positions: int, temperature: float, functions: Sequence[str]) -> RolloutLimits:

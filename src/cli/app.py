@@ -15,7 +15,6 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
@@ -34,68 +33,40 @@ from ..core.files import package_yaml
 from ..runtime.disk import explain_disk_errors
 from ..runtime.language import VARIABLE, language_of, terminal_language
 from ..runtime.secrets import masker
-from . import chat, data, doctor, evaluate, gates, loop, release, reward, runs, scoring, show, train
+from . import chat, data, doctor, evaluate, gates, loop, release, reward, scoring, show, train
 
-
-@dataclass(frozen=True)
-class Group:
-    """Verbs of one job, as `askgate --help` lists them."""
-
-    example: str
-    verbs: Sequence[Callable[..., None]]
-
-
-GROUPS = {
-    "Start": Group(
-        "askgate demo", [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init]
-    ),
-    "Data": Group(
-        "askgate build-rollout-pool --source messages --data-dir my_chats --n 500 --out data/rollouts/mine.jsonl",
-        [
-            data.build_rollout_pool,
-            data.samples,
-            data.validate_pool,
-            data.diversity_report,
-            data.difficulty_metrics,
-            data.difficulty_bucketize,
-            data.validate_difficulty,
-            data.make_min_data,
-            data.export,
-        ],
-    ),
-    "Judge": Group(
-        "SCORER_PROVIDER=openai SCORER_API_KEY=... askgate probe-scorer --live",
-        [scoring.probe_scorer, scoring.score, scoring.validate_scores, scoring.assert_not_simulated],
-    ),
-    "Reward": Group(
-        "askgate weight-calib --config configs/quickstart.yaml",
-        [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
-    ),
-    "Train": Group(
-        "askgate train --model Qwen/Qwen3-4B --data my.jsonl",
-        [train.train, train.sft, train.ppo_runner, runs.runs, release.export_gguf],
-    ),
-    "Eval": Group("askgate eval --model checkpoints/local/final_model", [evaluate.eval_model, loop.kpi]),
-    "Gate": Group(
-        "RUN_MODE=prod REWARD_LIVE_MODE=1 SCORER_PROVIDER=local askgate round 1 --profile quickstart",
-        [gates.run_round, gates.verify],
-    ),
-    "Owner": Group(
-        "askgate report && askgate package --key key.pem",
-        [
-            loop.rc1,
-            release.report,
-            gates.sign_off,
-            gates.anchor,
-            release.package,
-            release.reproduce,
-            release.push,
-            release.review,
-            loop.sync,
-            loop.scale,
-        ],
-    ),
+GROUPS: dict[str, Sequence[Callable[..., None]]] = {
+    "Start": [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init],
+    "Data": [
+        data.build_rollout_pool,
+        data.samples,
+        data.validate_pool,
+        data.diversity_report,
+        data.difficulty_metrics,
+        data.difficulty_bucketize,
+        data.validate_difficulty,
+        data.make_min_data,
+        data.export,
+    ],
+    "Judge": [scoring.probe_scorer, scoring.score, scoring.validate_scores, scoring.assert_not_simulated],
+    "Reward": [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
+    "Train": [train.train, train.sft, train.ppo_runner, train.runs, release.export_gguf],
+    "Eval": [evaluate.eval_model, loop.kpi],
+    "Gate": [gates.run_round, gates.verify],
+    "Owner": [
+        loop.rc1,
+        release.report,
+        gates.sign_off,
+        gates.anchor,
+        release.package,
+        release.reproduce,
+        release.push,
+        release.review,
+        loop.sync,
+        loop.scale,
+    ],
 }
+"""Verbs of each job, as `askgate --help` lists them; `help.yaml` has titles and examples."""
 NAMES = {"run_round": "round", "eval_model": "eval"}
 """Verbs whose function has another name, because Python or a module uses theirs."""
 OLD_NAMES = {"evaluate": "eval"}  # old names of verbs. They work as before, and the help does not list them
@@ -133,10 +104,10 @@ class VerbGroup(TyperGroup):
                 row = name, command.get_short_help_str(formatter.width)
                 panels.setdefault(command.rich_help_panel, []).append(row)
         for panel, rows in panels.items():
-            title, about = help_texts()["groups"][panel][LANGS.index(terminal_language())]
-            with formatter.section(f"{title} ({about})"):
+            group = help_texts()["groups"][panel]
+            with formatter.section(group[terminal_language()]):
                 formatter.write_dl(rows)
-                formatter.write(f"    $ {GROUPS[panel].example}\n")
+                formatter.write(f"    $ {group['example']}\n")
 
 
 app = typer.Typer(
@@ -147,8 +118,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings=SPELLINGS,
 )
-for panel, group in GROUPS.items():
-    for verb in group.verbs:
+for panel, verbs in GROUPS.items():
+    for verb in verbs:
         name = NAMES.get(verb.__name__, hyphens(verb.__name__))
         app.command(name, rich_help_panel=panel, context_settings=SPELLINGS)(verb)
     if panel == "Judge":

@@ -43,13 +43,15 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
     """KPIs of the run folder that the process works in. `evaluation`: report of base against trained policy."""
     paths = profile.paths
     scorings = newest_scorings(paths.ledger, WINDOW) if paths.ledger.is_file() else []
+    scored = [one.entry for one in scorings if one.entry.overall is not None]
     ledger = str(paths.ledger) if scorings else ""
+    shadow = _at(json_or_none(paths.shadow_report), "figures")
     evidence = (paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config)
     quality = {
         **_diversity(paths.pool_report),
-        **_agreement(paths.shadow_report),
+        **{name: Kpi(_number(shadow, name), str(paths.shadow_report) if shadow else "") for name in SHADOW},
         **_policy(evaluation),
-        "unstable_share": Kpi(_unstable_share(scorings), ledger),
+        "unstable_share": Kpi(sum(not one.stable for one in scored) / len(scored) if scored else None, ledger),
     }
     engineering = {
         **_service(scorings, ledger, profile.thresholds.cache_hit_lt_round2),
@@ -73,11 +75,6 @@ def _diversity(report: Path) -> dict[str, Kpi]:
     return figures | {name: Kpi(float(len(one)) if one else None, source) for name, one in counts.items()}
 
 
-def _agreement(report: Path) -> dict[str, Kpi]:
-    figures = _at(json_or_none(report), "figures")
-    return {name: Kpi(_number(figures, name), str(report) if figures else "") for name in SHADOW}
-
-
 def _policy(report: Path | None) -> dict[str, Kpi]:
     """Figures of base and trained policy over all seeds; success by task and difficulty too."""
     changes = _at(json_or_none(report), "pooled", "changes") if report else None
@@ -88,12 +85,6 @@ def _policy(report: Path | None) -> dict[str, Kpi]:
         for name in names
         for side in ("base", "trained")
     }
-
-
-def _unstable_share(scorings: list[Scoring]) -> float | None:
-    """Share of the last scorings whose votes vary more than the limit."""
-    scored = [one.entry for one in scorings if one.entry.overall is not None]
-    return sum(not one.stable for one in scored) / len(scored) if scored else None
 
 
 def _service(scorings: list[Scoring], source: str, most_hits: float) -> dict[str, Kpi]:

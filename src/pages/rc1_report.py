@@ -159,7 +159,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
     """Gather the report of the run folder that the process works in. `metrics`, `held_out`: lines of the run's logs."""
     trial = read_trial(evaluation)
     found = verdict(profile.name, trial)
-    evidence = next(one for one in found if one.name == EVIDENCE)
+    evidence, colours = next(one for one in found if one.name == EVIDENCE), {one.colour for one in found}
     rounds = readable_rounds()
     measured = {gate: _measured(profile, rounds, gate) for gate in SHOWN_GATES}
     points = measured["shadow"]["figures"].pop("points", []) if measured["shadow"] else []
@@ -169,7 +169,8 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         version=__version__,
         profile=profile.name,
         passed=all(one.passed for one in found),
-        colour=colour_of(found),
+        # Red if a part failed, grey if a part is missing, amber if only ambers are there.
+        colour=next((colour for colour in ("red", "grey", "amber") if colour in colours), "green"),
         verdict=found,
         run=rounds[-1].run if rounds else "",
         training_run=Manifest().recorded_run(_run_folder(evaluation)).name if evaluation else "",
@@ -362,13 +363,6 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
         except BadInput as error:
             points.append(VerdictPoint(name, name_zh, False, str(error), genuine=False))
     return points
-
-
-def colour_of(points: Sequence[VerdictPoint]) -> Colour:
-    """Red if a part failed, grey if a part is missing, amber if only ambers are there, else green."""
-    colours = {one.colour for one in points}
-    order: tuple[Colour, ...] = ("red", "grey", "amber")
-    return next((colour for colour in order if colour in colours), "green")
 
 
 def readable_rounds() -> list[Round]:

@@ -118,12 +118,15 @@ def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]], li
     reports = sorted(_reports(since, until), key=lambda item: item[0])
     values = {name: one.value for group in kpis.values() for name, one in group.items()}
     before, values_before = _review_before(until)
+    errors = [path for pattern in ERRORS for path in Path().glob(pattern)]
     return Review(
         since=since.isoformat(timespec="seconds"),
         until=until.isoformat(timespec="seconds"),
         events=[_event(*item) for item in reports if "seeds" not in item[2]],
         evaluations=_evaluations([item for item in reports if "seeds" in item[2]]),
-        errors=sorted(_errors(since, until)),
+        errors=sorted(
+            path.as_posix() for path in errors if since.timestamp() < path.stat().st_mtime <= until.timestamp()
+        ),
         kpis=values,
         alarms=alarms(kpis),
         compared_with=before,
@@ -167,22 +170,14 @@ def _evaluations(reports: Sequence[tuple[str, str, dict[str, Any]]]) -> list[Eva
     for at, path, report in reports:
         inputs = (report.get("evidence") or {}).get("inputs") or {}
         episodes = sorted(str(digest) for name, digest in inputs.items() if EVAL_EPISODES in Path(name).parents)
-        newest[" ".join(episodes) or path] = _evaluation(at, path, report)
+        changes = {name: ((report.get("pooled") or {}).get("changes") or {}).get(name) or {} for name in SHOWN}
+        base, trained = (
+            {name: change.get(side, {}).get("value") for name, change in changes.items()}
+            for side in ("base", "trained")
+        )
+        found = Evaluation(at, path, bool(report.get("gated")), not reasons_in(report), base, trained)
+        newest[" ".join(episodes) or path] = found
     return sorted(newest.values(), key=lambda one: one.at)
-
-
-def _evaluation(at: str, path: str, report: dict[str, Any]) -> Evaluation:
-    changes = (report.get("pooled") or {}).get("changes") or {}
-    base, trained = (
-        {name: (changes.get(name) or {}).get(side, {}).get("value") for name in SHOWN} for side in ("base", "trained")
-    )
-    return Evaluation(at, path, bool(report.get("gated")), not reasons_in(report), base, trained)
-
-
-def _errors(since: datetime, until: datetime) -> Iterable[str]:
-    for path in (path for pattern in ERRORS for path in Path().glob(pattern)):
-        if since.timestamp() < path.stat().st_mtime <= until.timestamp():
-            yield path.as_posix()
 
 
 def _review_before(until: datetime) -> tuple[str, dict[str, float | None]]:
