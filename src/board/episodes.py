@@ -114,7 +114,7 @@ def list_part(run: Run, wanted: Filter, store: sqlite3.Connection) -> Markup:
 
 
 def _index_notes(run: Run) -> list[str]:
-    """What the index does not cover yet, or cannot."""
+    """Notes on files that the index does not cover yet, and on lines that it cannot read."""
     found = run.indexer.progress()
     notes = [run.index.error] if run.index.error else []
     if found.indexed < found.files:

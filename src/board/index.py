@@ -57,7 +57,7 @@ _ID = re.compile(rb'\{"id":"([^"\\]+)"')
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the index is: files found, indexed and searchable; episodes; lines that cannot be read."""
+    """Progress of the index: files found, indexed and searchable; episodes; lines that cannot be read."""
 
     files: int
     indexed: int

@@ -103,6 +103,7 @@ def demo(
 def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:
     """One sample with both dialogues: in two columns if the terminal is wide, else one after the other."""
     from rich.table import Table
+    from rich.text import Text
 
     from .dialogue import HEADING, grid, result_rows, sample_rows, turn_rows
 
@@ -128,7 +129,7 @@ def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:
         printer.console.print(columns)
     else:
         for heading, rows in sides.items():
-            printer.heading(heading)
+            printer.console.print(Text(heading, HEADING))
             printer.rows(rows)
     printer.console.print()
 

@@ -103,7 +103,7 @@ def _has_own_rows(plan: BuildPlan) -> bool:
 
 
 def own_remarks(plan: BuildPlan, pool: Path) -> list[str]:
-    """What is said about the rows of the user's own files that are used."""
+    """Remarks on the rows of the user's own files that are used."""
     from askgate_env.types import Sample
 
     from ..core.jsonl import read_records
@@ -256,27 +256,16 @@ def validate_difficulty(
     Compares difficulty shares, sizes and clue overlap (similarity of question and supporting text) with their limits.
     Writes a page with charts beside the report.
     """
-    from hashlib import sha256
-
-    from msgspec.structs import replace
-
     from ..config.profile import DifficultyThresholds
-    from ..core.files import atomic_files, json_bytes
     from ..data.difficulty.validate_difficulty import validate_difficulty as check
-    from ..pages.difficulty import difficulty_page
+    from ..pages.difficulty import write_difficulty
     from ..runtime.workers import open_workers
 
     limits = options.thresholds(context, DifficultyThresholds)
     page = out.with_suffix(".html")
     with open_workers(cluster) as workers:
         report = check(metrics, balanced, limits, {"the report's page": page, "--out": out}, workers)
-    inputs = {path.name: report.evidence.inputs[str(path)] for path in (metrics, balanced)}
-    content = difficulty_page(report.checks, report.figures, inputs)
-    report = replace(report, evidence=replace(report.evidence, outputs={str(page): sha256(content).hexdigest()}))
-    with atomic_files() as start:
-        start(page).write(content)
-        start(out).write(json_bytes(report))
-    show.finish(report, as_json, out)
+    show.finish(write_difficulty(report, (metrics, balanced), page, out), as_json, out)
 
 
 def samples(

@@ -56,9 +56,6 @@ class DialoguePrinter:
         """A line across the terminal with a text in it."""
         self.console.print(Rule(Text(text, "bold"), align="left", style="dim") if self.console.is_terminal else text)
 
-    def heading(self, text: str) -> None:
-        self.console.print(Text(text, HEADING))
-
     def turn(self, turn: Turn) -> None:
         self.rows(turn_rows(turn, self.lang, self.you))
 
@@ -187,7 +184,7 @@ def result_rows(episode: Episode, lang: Lang) -> list[Row]:
 
 
 def sample_rows(sample: Sample, lang: Lang) -> list[Row]:
-    """What the policy is not told: the gold answer if one is checked, and what is missing."""
+    """Facts that the policy is not told: the gold answer if one is checked, and the missing information."""
     facts = [("gold", sample.answer)] if sample.task != "detect" else []
     facts += [("missing", sample.hidden.missing)] if sample.hidden else []
     parts = [f"{pick(CHAT[key], lang)}: {printable(fact)}" for key, fact in facts]

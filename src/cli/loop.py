@@ -15,9 +15,10 @@ from typer import Argument, Option
 from ..core.defaults import ProfileName
 from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, LOCAL_CHECKPOINTS, certified_id, has_gated_run
+from ..loop.stage_view import StageView
 from ..runtime.language import in_language as both
 from . import options, parse, show
-from .stage_table import stage_view
+from .stage_table import StageTable
 
 if TYPE_CHECKING:
     from ..loop.kpi import Kpi
@@ -100,7 +101,9 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             plan(trained_config(loop.profile, loop.full))
         if not has_run():
             show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
-        results = loop.run(os.environ, stage_view(loop.command), until)
+        on_terminal = show.console().is_terminal
+        view = StageTable(show.console(), loop.command) if on_terminal else StageView(show.say, loop.command)
+        results = loop.run(os.environ, view, until)
     except KeyboardInterrupt:
         english = f"interrupted; type `{loop.command}` to resume: finished stages are not repeated"
         show.complain(english, f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做")

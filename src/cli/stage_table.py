@@ -20,7 +20,6 @@ from ..core.paths import LOGS
 from ..loop.stage import FAILED, PASSED, Stage, in_chinese
 from ..loop.stage_view import RunningStage, StageView, figure_of, log_of, verdict
 from ..runtime.language import in_language
-from . import show
 
 REFRESH_S = 0.5
 WIDE = 120  # columns from which there is room for the titles in full
@@ -30,12 +29,6 @@ DONE = ("ok", "kept", "RED")  # states of a stage that ended with a verdict
 READ_BYTES = 4096
 COLOURS = {"ok": "green", "kept": "green", "RED": "bold red", "stop": "bold red", "run": "bold cyan", "skip": "yellow"}
 _PROGRESS = re.compile(r"^(?:.*: )?([\w ]+): (\d+)(?: of |/)(\d+)\b|\b(step) (\d+)/(\d+)\b", re.MULTILINE)
-
-
-def stage_view(resume: str) -> StageView:
-    """What shows a loop: a table if standard output is a terminal. `resume`: the command that runs the loop again."""
-    console = show.console()
-    return StageTable(console, resume) if console.is_terminal else StageView(show.say, resume)
 
 
 class Progress(NamedTuple):

@@ -120,7 +120,7 @@ def _follows() -> bool:
 
 
 def _say_next(config: Path, overrides: list[str] | None) -> None:
-    """What to type after a local run."""
+    """Prints the commands to type after a local run."""
     from ..config.loader import load_train_config
     from ..core.paths import FINAL_MODEL
 

@@ -85,7 +85,7 @@ def _with_sign_offs(light: Light, signed: Mapping[str, str]) -> Light:
 
 
 def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
-    """What to do next, in English and Chinese. `command` resumes the loop."""
+    """The next step, in English and Chinese. `command` resumes the loop."""
     for light in found:
         if light.colour == "red" and light.reasons:
             first = light.reasons[0]

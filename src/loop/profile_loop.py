@@ -59,7 +59,7 @@ class ProfileLoop:
         return with_sign_offs(found, sign_offs(self.profile))
 
     def next_step(self, found: list[Light]) -> tuple[str, str]:
-        """What to do next, in English and Chinese."""
+        """The next step, in English and Chinese."""
         if not has_run():
             here = Path.cwd()
             return (

@@ -80,7 +80,7 @@ def _stage(
 
 
 def _values(profile: Profile, full: bool) -> dict[str, Any]:
-    """What the names in braces stand for. A list stands for several words."""
+    """Values of the names in braces. A list stands for several words."""
     paths, limits = profile.paths, profile.thresholds
     return {
         "profile": profile.name,
@@ -114,7 +114,7 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
 
 
 def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
-    """What the names of files stand for: the profile's paths, their sidecars, and what is known only here."""
+    """Files by name: the profile's paths, their sidecars, and what is known only here."""
     paths = profile.paths
     config, ablation = trained_config(profile, full), load_train_config(paths.ablation_config).reward
     of_profile = {name: (path,) for name in type(paths).model_fields if isinstance(path := getattr(paths, name), Path)}
