@@ -7,6 +7,7 @@ only while every file that it was measured on is unchanged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -143,10 +144,9 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
 
 
 def _now(sums: Fingerprints, name: str) -> str | None:
-    try:
+    with suppress(BadInput):
         return sums.of(name)
-    except BadInput:
-        return None
+    return None
 
 
 def _refused(path: Path, report: Round, sums: Fingerprints) -> str:

@@ -18,6 +18,7 @@ import re
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import attrgetter
@@ -78,21 +79,15 @@ def open_inside(root: Path, name: str) -> IO[bytes]:
 
 def read_inside(root: Path, name: str, start: int = 0, size: int = -1) -> bytes:
     """Bytes of the file from `start` on; none where there is no such file."""
-    try:
-        with open_inside(root, name) as handle:
-            handle.seek(start)
-            return handle.read(size)
-    except OutsideRunFolder:
-        return b""
+    with suppress(OutsideRunFolder), open_inside(root, name) as handle:
+        handle.seek(start)
+        return handle.read(size)
+    return b""
 
 
 def read_lines(root: Path, name: str, start: int = 0) -> Iterator[tuple[int, int, bytes]]:
     """Number from 0, offset and bytes of each line from offset `start` on; none where there is no such file."""
-    try:
-        handle = open_inside(root, name)
-    except OutsideRunFolder:
-        return
-    with handle:
+    with suppress(OutsideRunFolder), open_inside(root, name) as handle:
         handle.seek(start)
         for number, raw in enumerate(handle):
             yield number, start, raw
@@ -100,11 +95,10 @@ def read_lines(root: Path, name: str, start: int = 0) -> Iterator[tuple[int, int
 
 
 def is_inside(root: Path, name: str) -> bool:
-    try:
+    with suppress(OutsideRunFolder):
         inside(root, name)
-    except OutsideRunFolder:
-        return False
-    return True
+        return True
+    return False
 
 
 def only_inside(root: Path, names: Iterable[str]) -> set[str]:

@@ -38,7 +38,7 @@ from .episodes import episodes_page, list_part, parse_filter, whole_number
 from .index import reading
 from .overview import PARTS, light_page, overview, runs_page, stage_page
 from .render import address, render
-from .run_files import OutsideRunFolder, open_inside
+from .run_files import OutsideRunFolder, open_inside, read_inside
 from .runs import Board, Run
 
 HOST = "127.0.0.1"
@@ -271,16 +271,13 @@ def _attachment(content: str | Iterator[bytes], name: str) -> Response:
 def _report(board: Board, request: Request) -> Response:
     """A page that a stage wrote into `reports/`. It may have its own style and nothing else."""
     path = request.query_params.get("path", "")
-    try:
-        with open_inside(_run(board, request).root, path) as handle:
-            if path.startswith(REPORTS) and path.endswith(".html"):
-                policy = {"Content-Security-Policy": REPORT_POLICY}
-                html = masker(os.environ)(handle.read().decode("utf-8", errors="replace"))
-                shown = opened_in(html.encode(), _language(request))
-                return Response(shown, media_type="text/html", headers=policy)
-    except OutsideRunFolder:
-        pass
-    return _page(board, request, None, "")
+    is_page = path.startswith(REPORTS) and path.endswith(".html")
+    raw = read_inside(_run(board, request).root, path) if is_page else b""
+    if not raw:
+        return _page(board, request, None, "")
+    html = masker(os.environ)(raw.decode("utf-8", errors="replace"))
+    shown = opened_in(html.encode(), _language(request))
+    return Response(shown, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _page_view(page: Callable[[Board, Query], Markup | None], here: str) -> View:

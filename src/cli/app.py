@@ -164,7 +164,7 @@ def with_help(command: Any, language: str, path: str = "askgate") -> Any:
 
     command.get_help_option = help_option
     for one in command.params:
-        names = [f"{path} {name}" for name in (*one.opts, one.name)] + [*one.opts, one.name]
+        names = [*(f"{path} {name}" for name in one.opts), *one.opts]
         one.help = next((texts["flags"][name][place] for name in names if name in texts["flags"]), None)
     if language == "zh":
         command.help = texts["verbs"].get(path, command.help)

@@ -7,6 +7,7 @@ is null. Alarms are part of the KPIs, so that a cache that answers everything is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -128,11 +129,10 @@ def checkpoint_completeness(root: Path) -> float | None:
 
 
 def _is_undamaged(folder: Path) -> bool:
-    try:
+    with suppress(Damaged):
         verify(folder)
-    except Damaged:
-        return False
-    return True
+        return True
+    return False
 
 
 def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUM_FOLDER) -> float | None:
@@ -142,11 +142,9 @@ def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUM_FOLDE
 
 
 def _has_checksum(path: Path, checksums: Path) -> bool:
-    try:
-        stated = checksum_path(path, checksums).read_text().split()
-    except (OSError, UnicodeDecodeError):
-        return False
-    return stated == [sha256_file(path), path.as_posix()]
+    with suppress(OSError, UnicodeDecodeError):
+        return checksum_path(path, checksums).read_text().split() == [sha256_file(path), path.as_posix()]
+    return False
 
 
 def _at(value: Any, *names: str) -> Any:
