@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +23,7 @@ from ..pages.render import LABELS, asking
 from . import show
 
 LABEL_WIDTH = 8
-REPEAT_S = 0.1  # seconds after which a Ctrl-C that Python has not seen is repeated
+CHECK_S = 0.1  # seconds after which `input` looks for signals again
 CHAT = LABELS["chat"]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that could move the cursor or change the terminal; what a model says is not trusted with them."""
@@ -116,40 +115,19 @@ class DialoguePrinter:
 def interruptible() -> Iterator[None]:
     """Within it, Ctrl-C always ends `input`.
 
-    `input` looks for signals only when one interrupts its wait. One that comes just before the wait would go unnoticed
-    until the next key, so a thread repeats it until Python has seen it.
+    `input` looks for signals only when one interrupts its wait, so one that comes just before the wait would go
+    unnoticed until the next key. A timer interrupts the wait again and again.
     """
     if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         yield
         return
-    seen = threading.Event()
-
-    def handle(*_: object) -> None:
-        if not seen.is_set():
-            seen.set()
-            raise KeyboardInterrupt
-
-    def repeat() -> None:
-        if arrived.recv(1) == bytes([signal.SIGINT]):
-            while not seen.wait(REPEAT_S):
-                signal.pthread_kill(main, signal.SIGINT)
-
-    main = threading.get_ident()
-    arrived, arrives = socket.socketpair()
-    arrives.setblocking(False)
-    repeater = threading.Thread(target=repeat, daemon=True)
-    repeater.start()
-    handler = signal.signal(signal.SIGINT, handle)
-    wakeup = signal.set_wakeup_fd(arrives.fileno(), warn_on_full_buffer=False)
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, CHECK_S, CHECK_S)
     try:
         yield
     finally:
-        seen.set()
-        signal.set_wakeup_fd(wakeup)
-        arrives.close()  # ends the thread
-        repeater.join()
-        arrived.close()
-        signal.signal(signal.SIGINT, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def turn_rows(turn: Turn, lang: Lang, you: bool = False) -> list[Row]:
