@@ -183,7 +183,6 @@ def _simulate(policy: Policy, samples: Iterator[Sample], pool: Path | None, prin
 
 
 def _draw(pool: Path | None, lang: Lang, seed: int) -> Iterator[Sample]:
-    """Samples in random order."""
     from random import Random
 
     from askgate_env.types import Sample

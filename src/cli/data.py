@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Context, Option
 
-from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SourceName
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SEED, TEMPLATES, SourceName
 from . import options, parse, show
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ def build_rollout_pool(
     max_turns: Annotated[int, Option(min=MIN_TURNS)] = 6,
     clarify_rate: Annotated[float, Option(min=0, max=1)] = 0.30,
     tools: str = options.TOOLS,
-    templates_dir: Path = options.TEMPLATES,
+    templates_dir: Path = TEMPLATES,
     source: SourceName = "builtin",
     data_dir: Path | None = None,
     reuse: Annotated[int, Option(min=1)] = 1,
-    seed: options.Seed = options.SEED,
+    seed: options.Seed = SEED,
     lang: str = "",
     tool_hops: Annotated[int, Option(min=MIN_STEPS, max=MAX_STEPS)] = 4,
     ops_numeric: Annotated[int, Option(min=MIN_STEPS, max=MAX_STEPS)] = 4,

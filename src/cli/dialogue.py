@@ -41,8 +41,7 @@ class DialoguePrinter:
         self._waiting = self.console.status(self.text("waiting"))
 
     def text(self, key: str, **values: object) -> str:
-        """A line of `chat` in labels.yaml."""
-        return pick(CHAT[key], self.lang).format(**values)
+        return self.label("chat", key).format(**values)
 
     def say(self, key: str, **values: object) -> None:
         self.console.print(Text(printable(self.text(key, **values)), "dim"), soft_wrap=not self.console.is_terminal)

@@ -28,12 +28,10 @@ METRICS = Path("data/rollouts/rc1_seed.metrics.jsonl")
 BALANCED = Path("data/rollouts/rc1_seed.balanced.jsonl")
 SHADOW = Path("data/shadow_eval_245.jsonl")
 QUICKSTART = Path("configs/quickstart.yaml")
-TEMPLATES = defaults.TEMPLATES
 MIX = defaults.as_flag(defaults.MIX)
 BY_TASK = ",".join(types.TASKS)
 TOOLS = ",".join(actions.TOOLS)
 TARGET = defaults.as_flag(defaults.DIFFICULTY_MIX)
-SEED = defaults.SEED
 
 Seed = Annotated[int, Option(min=0)]
 OneLang = Annotated[

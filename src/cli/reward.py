@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..core.defaults import BASELINE, MIN_SAMPLES, WEIGHTS, SourceName
+from ..core.defaults import BASELINE, MIN_SAMPLES, SEED, TEMPLATES, WEIGHTS, SourceName
 from ..core.errors import BadInput
 from ..core.paths import ABLATION_SIDES
 from . import options, parse, show
@@ -33,7 +33,7 @@ SHADOW_COLUMNS = {
 
 def shadow_run(
     n: Annotated[int, Option(min=1)] = 245,
-    seed: Annotated[int, Option(min=0)] = options.SEED,
+    seed: options.Seed = SEED,
     stratify: Annotated[bool, Option("--stratify")] = False,
     materialize: Path | None = None,
     dump_manifest: Path | None = None,
@@ -49,7 +49,7 @@ def shadow_run(
     data_dir: Path | None = None,
     mix: str = options.MIX,
     lang: str = "",
-    templates_dir: Path = options.TEMPLATES,
+    templates_dir: Path = TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
     """Compare the old and the new reward on the shadow set (held-out samples).
@@ -174,7 +174,7 @@ def overclar_penalty(
     ablation: Annotated[bool, Option("--ablation")] = False,
     config: Path = options.QUICKSTART,
     steps: Annotated[int, Option(min=1, max=2000)] = 20,
-    seeds: str = str(options.SEED),
+    seeds: str = str(SEED),
     n: Annotated[int | None, Option(min=1)] = None,
     episodes: Path | None = None,
     tag: str = "",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from ..core.defaults import ProfileName
+from ..core.defaults import SEED, ProfileName
 from ..core.errors import BadInput
 from ..core.paths import LIVE_SCORES, probe_report
 from . import options, show
@@ -90,7 +90,7 @@ def score(
     pool: options.Pool = options.BALANCED,
     out: Path = LIVE_SCORES,
     n: Annotated[int | None, Option(min=1)] = None,
-    seed: Annotated[int, Option(min=0)] = options.SEED,
+    seed: options.Seed = SEED,
     samples: Path | None = None,
     budget: Annotated[float | None, Option(min=0)] = None,
     provider: str = "",

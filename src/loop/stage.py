@@ -76,7 +76,6 @@ class State:
         self.entries: dict[str, StageRecord] = read
 
     def begin(self, stage: Stage) -> None:
-        """Records that the stage was started."""
         self._put(stage.name, _begun(stage, now()))
 
     def end(self, stage: Stage, code: int) -> None:

@@ -144,7 +144,6 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
 
 
 def trained_config(profile: Profile, full: bool) -> Path:
-    """The config of the training stage."""
     return profile.paths.trial if full and profile.paths.trial else profile.paths.config
 
 

@@ -28,16 +28,12 @@ FOLDER = Path("reports/sync")
 
 
 class Artifact(Section):
-    """A file that one side hands to the other."""
-
     name: str = Field(min_length=1)
     path: FilePath
     desc: str = Field(min_length=1)
 
 
 class SyncSettings(Section):
-    """`configs/sync.yaml`."""
-
     from_: str = Field(alias="from", pattern=r"^[\w-]+$")
     to: str = Field(pattern=r"^[\w-]+$")
     artifacts: list[Artifact] = Field(min_length=1)
