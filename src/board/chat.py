@@ -29,19 +29,15 @@ from ..core.files import HOME
 from ..core.model_files import ADAPTER
 from ..core.paths import FINAL_MODEL, WARM_START, all_runs
 from ..eval.metrics import is_lucky, is_right
-from .index import reading
+from .index import find_sample, held_out_ids, reading
 from .render import render
 from .run_files import is_inside
 from .runs import Board
-from .samples import find_sample, held_out_ids
 
 MAX_TURNS = 12
-LONGEST = 4000
-"""Characters of a message."""
-REPLY_SECONDS = 1800.0
-"""Time after which a dialogue ends in which nobody replies."""
-OFFERED = 30
-"""Samples of the run that the page offers."""
+LONGEST = 4000  # characters of a message
+REPLY_SECONDS = 1800.0  # time after which a dialogue ends in which nobody replies
+OFFERED = 30  # samples of the run that the page offers
 TYPED, BUILTIN = "typed", "builtin-"
 DRAWN = 40
 State = Literal["empty", "loading", "working", "waiting", "ended", "failed"]
@@ -63,21 +59,12 @@ class Dialogue:
         self.sample: Sample | None = None
         self.episode: Episode | None = None
         self.reward: dict[str, float] = {}
-        self.replies: queue.Queue[str | None] = queue.Queue()
-        """Messages of the person; None ends the dialogue."""
+        self.replies: queue.Queue[str | None] = queue.Queue()  # messages of the person; None ends the dialogue
 
     @property
     def known(self) -> Sample | None:
         """The sample, where gold answer and hidden information are known."""
         return self.sample if self.task != TYPED else None
-
-    @property
-    def right(self) -> bool:
-        return self.episode is not None and is_right(self.episode)
-
-    @property
-    def lucky(self) -> bool:
-        return self.episode is not None and is_lucky(self.episode)
 
     def user(self, sample: Sample, ask: str, before: Sequence[Turn]) -> str:
         """The person as the user."""
@@ -226,4 +213,4 @@ def _find_sample(board: Board, name: str) -> Sample | None:
 
 
 def chat_part(chat: Chat) -> Markup:
-    return render("chat_part.html", dialogue=chat.dialogue)
+    return render("chat_part.html", dialogue=chat.dialogue, is_right=is_right, is_lucky=is_lucky)

@@ -19,12 +19,10 @@ from ..pages.rc1_report import HEADLINE
 from .episodes import PAGE_SIZE, read_episode, whole_number
 from .index import parse_line, reading
 from .render import render
-from .run_files import read_lines
+from .run_files import in_sets, latest_evaluation, list_sets, read_lines, set_paths
 from .runs import EVERY, Board, Measured, Run
-from .sets import in_sets, latest_evaluation, list_sets, set_paths
 
-MOST_EPISODES = 4
-"""Episodes of one sample that are shown side by side."""
+MOST_EPISODES = 4  # episodes of one sample that are shown side by side
 FIRST_VIEW_SECONDS = 1.0
 """Time that the page waits for the figures; those of larger sets are shown when they are computed."""
 
@@ -40,8 +38,7 @@ _PAIRS = (
     "FROM a JOIN b USING(sample) ORDER BY sample"
 )
 Query = Mapping[str, str]
-Pair = sqlite3.Row
-"""The means of both sets' episodes of one sample."""
+Pair = sqlite3.Row  # the means of both sets' episodes of one sample
 
 
 def group_pairs(pairs: list[Pair]) -> dict[str, list[Pair]]:

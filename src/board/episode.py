@@ -24,14 +24,12 @@ from ..core.jsonl import decode_or_none
 from ..core.paths import token_file
 from ..pages.render import figure
 from .episodes import PAGE_SIZE, Filter, highlighter, list_episodes, parse_filter, read_episode, whole_number
-from .index import reading
+from .index import find_sample, reading
 from .render import render
 from .run_files import read_inside
 from .runs import Run
-from .samples import find_sample
 
-OTHERS = 40
-"""Episodes of the same sample that are listed below an episode."""
+OTHERS = 40  # episodes of the same sample that are listed below an episode
 BOUNDS = {"logp": (0.1, 1.0, 3.0), "kl": (0.05, 0.3, 1.0)}
 """Absolute values from which a token gets a darker shade. Values have no natural scale: theirs are quartiles."""
 _traces = msgspec.json.Decoder(list[TokenTrace])
@@ -46,17 +44,7 @@ class ShownEpisode:
     episode: Episode
     readings: Mapping[int, tuple[AskReading, bool]]
     """By turn index: how the simulator reads the question, and whether its reply is the one in the episode."""
-    differs: set[int] = field(default_factory=set)
-    """Places of the turns that the other side does not have."""
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """Links to the list that the reader comes from, and to the episodes before and after this one."""
-
-    back: Mapping[str, str]
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
+    differs: set[int] = field(default_factory=set)  # places of the turns that the other side does not have
 
 
 def episode_page(run: Run, query: Mapping[str, str]) -> Markup | None:
@@ -88,8 +76,9 @@ def episode_page(run: Run, query: Mapping[str, str]) -> Markup | None:
     )
 
 
-def _neighbours(store: sqlite3.Connection, run: str, row: sqlite3.Row, query: Mapping[str, str]) -> Neighbours:
-    """Previous and next episode: of the list in the address if it is still the same, else of the file."""
+def _neighbours(store: sqlite3.Connection, run: str, row: sqlite3.Row, query: Mapping[str, str]) -> dict[str, Any]:
+    """Links `back` to the list that the reader comes from, and to the episodes `before` and `after` this one: of the
+    list in the address if it is still the same, else of the file."""
     wanted = replace(parse_filter(query), page="")
     place = whole_number(query.get("at", ""), default=0) - 1
     if place >= 0:
@@ -100,11 +89,11 @@ def _neighbours(store: sqlite3.Connection, run: str, row: sqlite3.Row, query: Ma
             back = {**wanted.query(run), "page": str(place // PAGE_SIZE + 1)}
             before = _link(around[here - 1], wanted, run, place) if here else None
             after = _link(around[here + 1], wanted, run, place + 2) if len(around) > here + 1 else None
-            return Neighbours(back, before, after)
+            return {"back": back, "before": before, "after": after}
     file = {"run": run, "file": row["path"]}
     before = {**file, "line": row["line"]} if row["line"] > 0 else None
     after = {**file, "line": row["line"] + 2} if row["line"] + 1 < row["episodes"] else None
-    return Neighbours({"run": run, "set": row["set_path"]}, before, after)
+    return {"back": {"run": run, "set": row["set_path"]}, "before": before, "after": after}
 
 
 def _link(row: sqlite3.Row, wanted: Filter, run: str, at: int) -> dict[str, Any]:
@@ -127,11 +116,8 @@ def _counterpart(
     if row["kind"] != "held-out":
         return None
     folder = PurePosixPath(row["path"]).parent
-    beside = [
-        one
-        for one in others
-        if one["kind"] == "held-out" and one["step"] is not None and PurePosixPath(one["path"]).parent == folder
-    ]
+    steps = [one for one in others if one["kind"] == "held-out" and one["step"] is not None]
+    beside = [one for one in steps if PurePosixPath(one["path"]).parent == folder]
     wanted = [one for one in beside if (one["step"] == 0) == (row["step"] != 0)]
     if not wanted:
         return None
@@ -150,26 +136,9 @@ def _with_differences(this: ShownEpisode, other: ShownEpisode) -> tuple[ShownEpi
     return replace(this, differs=mine), replace(other, differs=theirs)
 
 
-@dataclass(frozen=True)
-class ShownToken:
-    """A token with its colour."""
-
-    text: str
-    shades: str
-    """CSS classes: one shade for each figure."""
-    tip: str
-
-
-@dataclass(frozen=True)
-class TokenView:
-    """Tokens of an episode by turn of the policy, and the means of their recorded figures."""
-
-    turns: list[tuple[int, list[ShownToken]]]
-    means: dict[str, float]
-
-
-def token_view(run: Run, row: sqlite3.Row) -> TokenView | None:
-    """The tokens of a training episode; None where they were not recorded."""
+def token_view(run: Run, row: sqlite3.Row) -> dict[str, Any] | None:
+    """Tokens of a training episode by turn of the policy, each with its shades (CSS classes), and the means of their
+    figures; None where they were not recorded."""
     found = decode_or_none(_traces, read_inside(run.root, token_file(Path(row["path"])).as_posix()))
     trace = next((one for one in found or () if one.line == row["line"]), None)
     if trace is None:
@@ -177,15 +146,15 @@ def token_view(run: Run, row: sqlite3.Row) -> TokenView | None:
     columns = {name: values for name in ("logp", "kl", "value") if (values := getattr(trace, name))}
     bounds = {name: BOUNDS.get(name) or _quartiles(values) for name, values in columns.items()}
 
-    def shown(place: int) -> ShownToken:
+    def shown(place: int) -> dict[str, str]:
         figures = {name: values[place] for name, values in columns.items()}
         shades = (f"{name[0]}{_shade(name, value, bounds[name])}" for name, value in figures.items())
         tip = ", ".join(f"{name} {figure(value, digits=3)}" for name, value in figures.items())
-        return ShownToken(trace.text[place], " ".join(shades), tip)
+        return {"text": trace.text[place], "shades": " ".join(shades), "tip": tip}
 
     places = groupby(range(len(trace.text)), key=lambda place: trace.turns[place])
     turns = [(turn, [shown(place) for place in group]) for turn, group in places]
-    return TokenView(turns, {name: fmean(values) for name, values in columns.items()})
+    return {"turns": turns, "means": {name: fmean(values) for name, values in columns.items()}}
 
 
 def _shade(name: str, value: float, bounds: Sequence[float]) -> int:

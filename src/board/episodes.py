@@ -21,13 +21,11 @@ from askgate_env.types import ALL_TASKS, LEVELS, Episode
 from ..pages.render import plain
 from .index import parse_line, reading
 from .render import render
-from .run_files import read_inside
+from .run_files import in_sets, latest_evaluation, list_sets, read_inside, set_paths
 from .runs import Board, Run
-from .sets import in_sets, latest_evaluation, list_sets, set_paths
 
 PAGE_SIZE = 50
-ALL_SETS = "all"
-"""Value of the filter `set` for episodes of all sets."""
+ALL_SETS = "all"  # value of the filter `set` for episodes of all sets
 ORDERS = {
     "": ("as logged", "原顺序", "e.id"),
     "failures": ("failures first", "失败在前", "e.right, e.id"),
@@ -45,8 +43,7 @@ _PARTS = re.compile(r'"([^"]+)"|(\S+)')
 GRAM = 3
 LAST = "\U0010ffff"
 MOST_TERMS = 5000
-NOTHING = '"\x01\x01\x01"'
-"""A phrase that is in no text."""
+NOTHING = '"\x01\x01\x01"'  # a phrase that is in no text
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,8 @@ class Filter:
     lang: str = ""
     asked: str = ""
     needs: str = ""
-    right: str = ""
-    """Whether the answer is right, lucky guess or not."""
-    variance: str = ""
-    """The least variance."""
+    right: str = ""  # whether the answer is right, lucky guess or not
+    variance: str = ""  # the least variance
     step: str = ""
     sample: str = ""
     order: str = ""
@@ -119,7 +114,7 @@ def list_part(run: Run, wanted: Filter, store: sqlite3.Connection) -> Markup:
 
 
 def _index_notes(run: Run) -> list[str]:
-    """What the index does not cover yet, or cannot."""
+    """Notes on files that the index does not cover yet, and on lines that it cannot read."""
     found = run.indexer.progress()
     notes = [run.index.error] if run.index.error else []
     if found.indexed < found.files:
@@ -234,18 +229,12 @@ def search_terms(typed: str) -> list[str]:
 
 def _match_term(store: sqlite3.Connection, term: str) -> str:
     """The expression that finds a term, for `words MATCH ?`."""
-    if len(term) >= GRAM:
-        return _quoted(term)
-    start = term.lower()
-    found = store.execute(
-        "SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT ?", (start, start + LAST, MOST_TERMS)
-    )
-    return " OR ".join(_quoted(row[0]) for row in found) or NOTHING
-
-
-def _quoted(text: str) -> str:
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
+    terms, start = [term], term.lower()
+    if len(term) < GRAM:
+        query = "SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT ?"
+        terms = [row[0] for row in store.execute(query, (start, start + LAST, MOST_TERMS))]
+    doubled = (one.replace('"', '""') for one in terms)
+    return " OR ".join(f'"{one}"' for one in doubled) or NOTHING
 
 
 def highlighter(typed: str) -> Callable[[str], Markup]:

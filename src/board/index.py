@@ -3,7 +3,8 @@
 A row has the columns that are filtered by, and the place of the line; the dialogue stays in its file. The SQL index
 `by_facts` covers every count over a filter, and `files` has the totals that need no filter. `words` finds text in
 messages: FTS5 over trigrams, which knows no word boundaries and so serves English and Chinese alike. It stores no text,
-and an entry whose row is gone is no longer found.
+and an entry whose row is gone is no longer found. Samples of the pools are found by id: they have the gold answer and
+the hidden information, which no episode has.
 
 First every episode gets its row, which takes seconds; then its text is added, which takes longer: one can filter and
 read before one can search. Files of episodes appear whole and are replaced as a whole, so name, size and time of a file
@@ -12,6 +13,7 @@ tell whether it changed.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import tempfile
 import threading
@@ -24,7 +26,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from askgate_env.types import Episode
+from askgate_env.types import Episode, Sample
 
 from ..config.profile import ledgers
 from ..core.errors import BadInput
@@ -35,29 +37,27 @@ from ..runtime.disk import explain_disk_errors
 from ..scoring.ledger import unseal
 from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
-from .run_files import EpisodeFile, episode_files, file_stamp, read_lines
-from .samples import index_samples
+from .run_files import EpisodeFile, episode_files, file_stamp, only_inside, read_inside, read_lines
 
-VERSION = 6
-"""Version of the tables. An index with another one is rebuilt."""
+VERSION = 6  # version of the tables. An index with another one is rebuilt
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
 _TRAINING = b'"sample":"train/'
-BATCH = 2000
-"""Episodes per transaction."""
-TEXTS = "worded"
-"""Counter of the texts in the index, including those whose row is gone."""
+BATCH = 2000  # episodes per transaction
+TEXTS = "worded"  # counter of the texts in the index, including those whose row is gone
 T = TypeVar("T")
 
 
 _episode = msgspec.json.Decoder(Episode)
 _recorded = msgspec.json.Decoder(RecordedEpisode)
 _score = msgspec.json.Decoder(Score)
+_sample = msgspec.json.Decoder(Sample)
+_ID = re.compile(rb'\{"id":"([^"\\]+)"')
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the index is: files found, indexed and searchable; episodes; lines that cannot be read."""
+    """Progress of the index: files found, indexed and searchable; episodes; lines that cannot be read."""
 
     files: int
     indexed: int
@@ -105,7 +105,10 @@ class Indexer:
     def _update(self) -> None:
         files = episode_files(self.root)
         self._files = len(files)
-        self._drop_missing({one.path for one in files})
+        present = {one.path for one in files}
+        for number, path in self._store.execute("SELECT id, path FROM files").fetchall():
+            if path not in present:  # a run resumed from an older step, or another run in this folder
+                self._drop(number)
         _read_judge_scores(self._store, self.root)
         self._work_in_batches(self._index_file, files)
         index_samples(self._store, self.root)
@@ -132,12 +135,6 @@ class Indexer:
                 "SELECT count(*), total(searched), total(episodes), total(unreadable) FROM files"
             ).fetchone()
         return Progress(self._files, *(int(value) for value in row))
-
-    def _drop_missing(self, present: set[str]) -> None:
-        """Drop files that are gone: a run resumed from an older step, or another run in this folder."""
-        for number, path in self._store.execute("SELECT id, path FROM files").fetchall():
-            if path not in present:
-                self._drop(number)
 
     def _drop(self, number: int) -> None:
         self._store.execute("DELETE FROM episodes WHERE file=?", (number,))
@@ -289,6 +286,60 @@ def _put(store: sqlite3.Connection, raw: bytes) -> None:
             store.execute("INSERT OR REPLACE INTO judged VALUES(?,?,?,?,?,?)", (*place, entry.variance, entry.overall))
     except ValueError:
         return  # not a line of a ledger, or another kind of sample
+
+
+def pool_files(root: Path) -> list[str]:
+    """JSONL files in `data/` that may be pools."""
+    found = [file.relative_to(root).as_posix() for file in sorted((root / "data").rglob("*.jsonl"))]
+    allowed = only_inside(root, found)
+    return [name for name in found if name in allowed and not name.startswith("data/episodes/")]
+
+
+def index_samples(store: sqlite3.Connection, root: Path) -> None:
+    """Bring the places of the samples up to date."""
+    files = pool_files(root)
+    known = dict(store.execute("SELECT path, stamp FROM pools").fetchall())
+    for path in known.keys() - set(files):
+        _drop_pool(store, path)
+    for path in files:
+        stamp = str(file_stamp(root / path))
+        if known.get(path) != stamp:
+            _drop_pool(store, path)
+            store.executemany("INSERT INTO samples(id, path, start, size) VALUES(?,?,?,?)", _places(root, path))
+            store.execute("INSERT INTO pools(path, stamp) VALUES(?,?)", (path, stamp))
+            store.commit()
+
+
+def _drop_pool(store: sqlite3.Connection, path: str) -> None:
+    store.execute("DELETE FROM samples WHERE path=?", (path,))
+    store.execute("DELETE FROM pools WHERE path=?", (path,))
+
+
+def _places(root: Path, path: str) -> list[tuple[str, str, int, int]]:
+    """Id, path, offset and size of each sample; empty for a file of something else."""
+    places: list[tuple[str, str, int, int]] = []
+    for _, start, raw in read_lines(root, path):
+        found = _ID.match(raw)
+        if not places and (found is None or decode_or_none(_sample, raw) is None):
+            return []
+        if found is not None:
+            places.append((found[1].decode(errors="replace"), path, start, len(raw)))
+    return places
+
+
+def find_sample(store: sqlite3.Connection, root: Path, name: str, prompt: str | None = None) -> Sample | None:
+    """The sample of that id, and of that prompt: a pool that was built again may have another sample of the same id."""
+    for row in store.execute("SELECT path, start, size FROM samples WHERE id=?", (name,)):
+        found = decode_or_none(_sample, read_inside(root, row["path"], row["start"], row["size"]))
+        if found is not None and found.id == name and prompt in (None, found.prompt):
+            return found
+    return None
+
+
+def held_out_ids(store: sqlite3.Connection, n: int) -> list[str]:
+    """Ids of the first samples of the held-out set; where there is none, of any pool."""
+    rows = store.execute("SELECT id FROM samples ORDER BY path LIKE '%shadow%' DESC, path, start LIMIT ?", (n,))
+    return [row["id"] for row in rows]
 
 
 def index_path(root: Path) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:

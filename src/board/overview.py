@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from markupsafe import Markup
 
@@ -34,8 +33,7 @@ outdated, and nothing in the view would tell."""
 EVIDENCE_SECONDS = 30.0
 """Time that the page behind a light waits for the first measurement: it has nothing else to show."""
 HOME_FIGURES = ("need_ask_success", "overclar_rate", "success")
-RUNNING_SECONDS = 120.0
-"""A log that changed within this time is of something that runs."""
+RUNNING_SECONDS = 120.0  # a log that changed within this time is of something that runs
 TAIL_LINES, TAIL_BYTES = 12, 16 * 1024
 UNSET = "–"
 REPORTS = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
@@ -107,7 +105,7 @@ def lights_part(board: Board) -> Markup:
         profile_loop=profile_loop,
         lights=lights,
         loop_error=board.loop.error,
-        linked_text=partial(linked_text, readable=_readable(board)),
+        linked_text=partial(linked_text, readable=partial(is_inside, root)),
         reports=[file.relative_to(root).as_posix() for pattern in REPORTS for file in sorted(root.glob(pattern))],
     )
 
@@ -164,7 +162,8 @@ def light_page(board: Board, query: Mapping[str, str]) -> Markup | None:
     light = next((one for one in every if (str(one.round), one.name) == wanted), None)
     if light is None:
         return None
-    return render("light.html", light=light, names=list(LIGHT_GATES), readable=_readable(board))
+    readable = partial(is_inside, board.run("").root)
+    return render("light.html", light=light, names=list(LIGHT_GATES), readable=readable)
 
 
 def stage_page(board: Board, query: Mapping[str, str]) -> Markup | None:
@@ -183,14 +182,8 @@ def stage_page(board: Board, query: Mapping[str, str]) -> Markup | None:
         entry=entry,
         inputs=entry.inputs if entry else dict.fromkeys(map(str, stage.inputs)),
         outputs=entry.outputs if entry else dict.fromkeys(map(str, stage.outputs)),
-        readable=_readable(board),
+        readable=partial(is_inside, board.run("").root),
     )
-
-
-def _readable(board: Board) -> Any:
-    """Whether a path names a file of the run folder, to which a link may lead."""
-    root = board.run("").root
-    return lambda path: is_inside(root, path)
 
 
 def runs_page(board: Board, query: Mapping[str, str]) -> Markup:

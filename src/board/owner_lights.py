@@ -7,6 +7,7 @@ only while every file that it was measured on is unchanged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -45,11 +46,9 @@ class OwnerLight:
     why: str
     why_zh: str
     findings: Sequence[Finding] = ()
-    changed: Sequence[str] = ()
-    """Files that it was measured on and that have changed since."""
+    changed: Sequence[str] = ()  # files that it was measured on and that have changed since
     report: str = ""
-    ambers: Sequence[Check] = ()
-    """Facts that the owner must know."""
+    ambers: Sequence[Check] = ()  # facts that the owner must know
     signed: Mapping[str, str] = field(default_factory=dict)
     """Ambers that were signed off: name, and who signed with which reason."""
 
@@ -145,10 +144,9 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
 
 
 def _now(sums: Fingerprints, name: str) -> str | None:
-    try:
+    with suppress(BadInput):
         return sums.of(name)
-    except BadInput:
-        return None
+    return None
 
 
 def _refused(path: Path, report: Round, sums: Fingerprints) -> str:

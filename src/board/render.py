@@ -40,14 +40,10 @@ _FILE = re.compile(r"\b(?:reports|logs|data|configs|runs)/[\w./-]*\w\.(?:html|js
 
 def linked_text(text: str, readable: Callable[[str], bool]) -> Markup:
     """Text whose names of files of the run folder are links."""
-    parts, end = [], 0
-    for found in _FILE.finditer(text):
+
+    def link(found: re.Match[str]) -> str:
         path = found[0]
-        if readable(path):
-            page = "/report" if path.endswith(".html") else "/file"
-            parts += [
-                Markup.escape(text[end : found.start()]),
-                Markup('<a href="{}">{}</a>').format(address(page, path=path), path),
-            ]
-            end = found.end()
-    return Markup("").join([*parts, text[end:]])
+        page = "/report" if path.endswith(".html") else "/file"
+        return f'<a href="{address(page, path=path)}">{path}</a>' if readable(path) else path
+
+    return Markup(_FILE.sub(link, str(Markup.escape(text))))

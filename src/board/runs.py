@@ -36,17 +36,12 @@ from .index import Indexer
 from .owner_lights import CachedSums, RoundLights, round_lights
 from .run_files import OutsideRunFolder, file_stamp, open_inside
 
-EVERY = 1.0
-"""Seconds between two checks for changes, while somebody watches."""
+EVERY = 1.0  # seconds between two checks for changes, while somebody watches
 KPIS_EVERY = 10.0
-REST = 10
-"""A measurement is followed by a rest of so many times its own length, so that watching slows no run down."""
-HELD_OUT = {"turns": "avg_turns"}
-"""Names of figures that held-out evaluations call otherwise."""
-MOST_POINTS = 300
-"""Points of a curve; more cannot be distinguished in a picture."""
-EVIDENCE = ("reports", "data", "configs", "templates")
-"""Folders with all files that a round's report was measured on."""
+REST = 10  # a measurement is followed by a rest of so many times its own length, so that watching slows no run down
+HELD_OUT = {"turns": "avg_turns"}  # names of figures that held-out evaluations call otherwise
+MOST_POINTS = 300  # points of a curve; more cannot be distinguished in a picture
+EVIDENCE = ("reports", "data", "configs", "templates")  # folders with all files that a round's report was measured on
 T = TypeVar("T")
 
 

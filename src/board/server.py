@@ -38,7 +38,7 @@ from .episodes import episodes_page, list_part, parse_filter, whole_number
 from .index import reading
 from .overview import PARTS, light_page, overview, runs_page, stage_page
 from .render import address, render
-from .run_files import OutsideRunFolder, open_inside
+from .run_files import OutsideRunFolder, open_inside, read_inside
 from .runs import Board, Run
 
 HOST = "127.0.0.1"
@@ -49,15 +49,13 @@ POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
-PIECE = 256 * 1024
-"""Bytes of a file that are shown at a time, up to the end of a line."""
+PIECE = 256 * 1024  # bytes of a file that are shown at a time, up to the end of a line
 LONGEST_LINE = 4 * 2**20
 TEXT = (".json", ".jsonl", ".yaml", ".yml", ".log", ".txt", ".md", ".sha256", ".csv")
 """Endings of files that are shown. Weights and the like are not for reading."""
 REPORTS = "reports/"
 MOST_FORM_BYTES = 64 * 1024
-LANGUAGE = "askgate_lang"
-"""Name of the cookie, and of the parameter in an address, with the language of the pages."""
+LANGUAGE = "askgate_lang"  # name of the cookie, and of the parameter in an address, with the language of the pages
 YEAR_SECONDS = 365 * 24 * 3600
 View = Callable[[Board, Request], Response]
 HEADERS = {
@@ -167,10 +165,6 @@ def _language(request: Request) -> Lang:
     return next((lang for name in wanted for lang in LANGS if lang == name), browsers)
 
 
-def _asked(request: Request, *names: str) -> list[str]:
-    return [request.query_params.get(name, "") for name in names]
-
-
 def _run(board: Board, request: Request) -> Run:
     run = board.run(request.query_params.get("run", ""))
     run.index.get()
@@ -222,8 +216,8 @@ def _episode(board: Board, request: Request) -> Response:
 
 
 def _file(board: Board, request: Request) -> Response:
-    run = _run(board, request)
-    return _page(board, request, file_page(run, *_asked(request, "path", "start")), "", run)
+    run, query = _run(board, request), request.query_params
+    return _page(board, request, file_page(run, query.get("path", ""), query.get("start", "")), "", run)
 
 
 def file_page(run: Run, path: str, start: str) -> Markup | None:
@@ -248,7 +242,7 @@ def file_page(run: Run, path: str, start: str) -> Markup | None:
 
 def _download(board: Board, request: Request) -> Response:
     """A text file of the run folder, or one line of it, to keep. Secrets are masked, as on the page."""
-    path, line = _asked(request, "path", "line")
+    path, line = request.query_params.get("path", ""), request.query_params.get("line", "")
     try:
         handle = open_inside(_run(board, request).root, path if path.endswith(TEXT) else "")
     except OutsideRunFolder:
@@ -276,17 +270,14 @@ def _attachment(content: str | Iterator[bytes], name: str) -> Response:
 
 def _report(board: Board, request: Request) -> Response:
     """A page that a stage wrote into `reports/`. It may have its own style and nothing else."""
-    (path,) = _asked(request, "path")
-    try:
-        with open_inside(_run(board, request).root, path) as handle:
-            if path.startswith(REPORTS) and path.endswith(".html"):
-                policy = {"Content-Security-Policy": REPORT_POLICY}
-                html = masker(os.environ)(handle.read().decode("utf-8", errors="replace"))
-                shown = opened_in(html.encode(), _language(request))
-                return Response(shown, media_type="text/html", headers=policy)
-    except OutsideRunFolder:
-        pass
-    return _page(board, request, None, "")
+    path = request.query_params.get("path", "")
+    is_page = path.startswith(REPORTS) and path.endswith(".html")
+    raw = read_inside(_run(board, request).root, path) if is_page else b""
+    if not raw:
+        return _page(board, request, None, "")
+    html = masker(os.environ)(raw.decode("utf-8", errors="replace"))
+    shown = opened_in(html.encode(), _language(request))
+    return Response(shown, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _page_view(page: Callable[[Board, Query], Markup | None], here: str) -> View:

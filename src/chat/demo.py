@@ -28,8 +28,7 @@ from .samples import held_out_samples
 SEED = 17
 SAMPLES = 40
 MAX_TURNS = 6
-COUNTED = ("need_ask_success", "overclar_rate")
-"""Figures that are shown as counts."""
+COUNTED = ("need_ask_success", "overclar_rate")  # figures that are shown as counts
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,8 @@ class Demo:
     lang: Lang
     samples: Sequence[Sample]
     shown: Sequence[int]
-    sides: Mapping[str, Side]
-    """`base` and `trained`."""
-    chosen: int | None = None
-    """Place of the first sample that the trained policy alone solves by asking."""
+    sides: Mapping[str, Side]  # `base` and `trained`
+    chosen: int | None = None  # place of the first sample that the trained policy alone solves by asking
 
 
 def run_demo(base: Path, trained: Path, lang: Lang, reporter: Reporter, n: int = SAMPLES) -> Demo:

@@ -43,11 +43,9 @@ class ModelEvaluation(Struct, frozen=True):
     shadow_set: str
     shadow_sha256: str
     samples: int
-    setting: dict[str, Any]
-    """How the rollouts are made (`setting_of`)."""
+    setting: dict[str, Any]  # how the rollouts are made (`setting_of`)
     figures: dict[str, Figure]
-    source: str = ""
-    """Source of the samples, such as `builtin`."""
+    source: str = ""  # source of the samples, such as `builtin`
 
 
 def evaluate_model(

@@ -33,25 +33,20 @@ from ..core.model_files import find_policy, may_be_on_hub, model_sha256
 from ..scoring.chat_server import ChatServer, Message, Reply
 from ..scoring.providers import address
 
-MOST_CONTEXT = 8192
-"""Tokens of a dialogue, for models that would take more."""
-SERVER_TURN_TOKENS = 2048
-"""Tokens of one turn of a model behind a server, its thought included."""
+MOST_CONTEXT = 8192  # tokens of a dialogue, for models that would take more
+SERVER_TURN_TOKENS = 2048  # tokens of one turn of a model behind a server, its thought included
 SERVER_TIMEOUT_S = 300.0
-SERVER_CALLS = 8
-"""Concurrent completions of a model behind a server."""
+SERVER_CALLS = 8  # concurrent completions of a model behind a server
 KINDS = "a model folder, a .gguf file, a hub model, or the URL of a server such as http://127.0.0.1:8000/v1"
 
 Progress = Callable[[int], None]
-Finished = Callable[[int, Reply], None]
-"""Gets the place of a prompt and the reply to it."""
+Finished = Callable[[int, Reply], None]  # gets the place of a prompt and the reply to it
 
 
 class Policy(ABC):
     """A model that can be talked with."""
 
-    reply_tokens: int
-    """Most tokens of a reply by `complete`, without its thought."""
+    reply_tokens: int  # most tokens of a reply by `complete`, without its thought
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -102,7 +97,10 @@ def open_policy(
         with open_gguf_policy(Path(model), temperature) as policy:
             yield policy
     else:
-        yield TorchPolicy(*_find_folders(model, adapter), temperature, seed)
+        folder = shipped(Path(model))
+        if not folder.is_dir() and not may_be_on_hub(folder):
+            raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
+        yield TorchPolicy(*find_policy(model, adapter), temperature, seed)
 
 
 class Renderers:
@@ -295,13 +293,6 @@ def open_gguf_policy(path: Path, temperature: float, limits: RolloutLimits | Non
     renderers = Renderers(read_tokenizer(reader), frozenset(), limits)
     with open_gguf(path, limits.max_tokens) as llama:
         yield GgufPolicy(llama, renderers, limits, greedy=temperature == 0)
-
-
-def _find_folders(model: str, adapter: Path | None) -> tuple[Path, Path | None]:
-    folder = shipped(Path(model))
-    if not folder.is_dir() and not may_be_on_hub(folder):
-        raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
-    return find_policy(model, adapter)
 
 
 def _limits(positions: int, temperature: float, functions: Sequence[str]) -> RolloutLimits:

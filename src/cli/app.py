@@ -15,7 +15,6 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
@@ -23,7 +22,6 @@ from shutil import which
 from typing import Annotated, Any, get_args
 
 import typer
-import yaml
 from typer.core import TyperGroup
 
 from askgate_env.types import LANGS
@@ -31,88 +29,47 @@ from askgate_env.types import LANGS
 from .. import __version__
 from ..core.defaults import SourceName
 from ..core.errors import BadInput
+from ..core.files import package_yaml
 from ..runtime.disk import explain_disk_errors
 from ..runtime.language import VARIABLE, language_of, terminal_language
 from ..runtime.secrets import masker
-from . import chat, data, doctor, loop, release, reward, runs, scoring, show, train
+from . import chat, data, doctor, evaluate, gates, loop, release, reward, scoring, show, train
 
-
-@dataclass(frozen=True)
-class Group:
-    """Verbs of one job, as `askgate --help` lists them."""
-
-    about: str
-    example: str
-    verbs: Sequence[Callable[..., None]]
-
-
-GROUPS = {
-    "Start": Group(
-        "see it work, without a key or a GPU",
-        "askgate demo",
-        [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init],
-    ),
-    "Data": Group(
-        "build, check and export samples",
-        "askgate build-rollout-pool --source messages --data-dir my_chats --n 500 --out data/rollouts/mine.jsonl",
-        [
-            data.build_rollout_pool,
-            data.samples,
-            data.validate_pool,
-            data.diversity_report,
-            data.difficulty_metrics,
-            data.difficulty_bucketize,
-            data.validate_difficulty,
-            data.make_min_data,
-            data.export,
-        ],
-    ),
-    "Judge": Group(
-        "score dialogues with a live LLM",
-        "SCORER_PROVIDER=openai SCORER_API_KEY=... askgate probe-scorer --live",
-        [scoring.probe_scorer, scoring.score, scoring.validate_scores, scoring.assert_not_simulated],
-    ),
-    "Reward": Group(
-        "calibrate the reward, and compare it with the old one",
-        "askgate weight-calib --config configs/quickstart.yaml",
-        [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
-    ),
-    "Train": Group(
-        "train a policy, without gates or with a ticket",
-        "askgate train --model Qwen/Qwen3-4B --data my.jsonl",
-        [train.train, train.sft, train.ppo_runner, runs.runs, release.export_gguf],
-    ),
-    "Eval": Group(
-        "measure a model, or compare a training run with its base",
-        "askgate eval --model checkpoints/local/final_model",
-        [release.eval_model, loop.kpi],
-    ),
-    "Gate": Group(
-        "decide from evidence whether training may start",
-        "RUN_MODE=prod REWARD_LIVE_MODE=1 SCORER_PROVIDER=local askgate round 1 --profile quickstart",
-        [train.run_round, train.verify],
-    ),
-    "Owner": Group(
-        "run at full size, report, sign off, release",
-        "askgate report && askgate package --key key.pem",
-        [
-            loop.rc1,
-            release.report,
-            train.sign_off,
-            train.anchor,
-            release.package,
-            release.reproduce,
-            release.push,
-            release.review,
-            loop.sync,
-            loop.scale,
-        ],
-    ),
+GROUPS: dict[str, Sequence[Callable[..., None]]] = {
+    "Start": [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init],
+    "Data": [
+        data.build_rollout_pool,
+        data.samples,
+        data.validate_pool,
+        data.diversity_report,
+        data.difficulty_metrics,
+        data.difficulty_bucketize,
+        data.validate_difficulty,
+        data.make_min_data,
+        data.export,
+    ],
+    "Judge": [scoring.probe_scorer, scoring.score, scoring.validate_scores, scoring.assert_not_simulated],
+    "Reward": [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
+    "Train": [train.train, train.sft, train.ppo_runner, train.runs, release.export_gguf],
+    "Eval": [evaluate.eval_model, loop.kpi],
+    "Gate": [gates.run_round, gates.verify],
+    "Owner": [
+        loop.rc1,
+        release.report,
+        gates.sign_off,
+        gates.anchor,
+        release.package,
+        release.reproduce,
+        release.push,
+        release.review,
+        loop.sync,
+        loop.scale,
+    ],
 }
+"""Verbs of each job, as `askgate --help` lists them; `help.yaml` has titles and examples."""
 NAMES = {"run_round": "round", "eval_model": "eval"}
 """Verbs whose function has another name, because Python or a module uses theirs."""
-ALIASES = {"evaluate": release.eval_model}
-"""Old names of verbs. They work as before, and the help does not list them."""
+OLD_NAMES = {"evaluate": "eval"}  # old names of verbs. They work as before, and the help does not list them
 
 
 def hyphens(name: str) -> str:
@@ -141,19 +98,16 @@ class VerbGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
-        for name, command in self.commands.items():
+        commands: dict[str, Any] = {**self.commands}
+        for name, command in commands.items():
             if not command.hidden:
-                panel = str(getattr(command, "rich_help_panel", None) or "Commands")
-                panels.setdefault(panel, []).append((name, command.get_short_help_str(formatter.width)))
+                row = name, command.get_short_help_str(formatter.width)
+                panels.setdefault(command.rich_help_panel, []).append(row)
         for panel, rows in panels.items():
-            group = GROUPS.get(panel)
-            title, about = (panel, group.about) if group else (panel, "")
-            if terminal_language() == "zh":
-                title, about = help_zh()["groups"].get(panel, (title, about))
-            with formatter.section(f"{title} ({about})" if about else title):
+            group = help_texts()["groups"][panel]
+            with formatter.section(group[terminal_language()]):
                 formatter.write_dl(rows)
-                if group:
-                    formatter.write(f"    $ {group.example}\n")
+                formatter.write(f"    $ {group['example']}\n")
 
 
 app = typer.Typer(
@@ -164,14 +118,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings=SPELLINGS,
 )
-for panel, group in GROUPS.items():
-    for verb in group.verbs:
+for panel, verbs in GROUPS.items():
+    for verb in verbs:
         name = NAMES.get(verb.__name__, hyphens(verb.__name__))
         app.command(name, rich_help_panel=panel, context_settings=SPELLINGS)(verb)
     if panel == "Judge":
         app.add_typer(scoring.cache, name="scorecache", rich_help_panel=panel)
-for name, verb in ALIASES.items():
-    app.command(name, hidden=True, context_settings=SPELLINGS)(verb)
+app.command("evaluate", hidden=True, context_settings=SPELLINGS)(evaluate.eval_model)
 
 
 def _say_version(wanted: bool) -> None:
@@ -181,11 +134,7 @@ def _say_version(wanted: bool) -> None:
 
 
 @app.callback()
-def common(
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
-    ] = False,
-) -> None:
+def common(version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_say_version)] = False) -> None:
     """Train a language model that asks a clarifying question only when it must.
 
     New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; -
@@ -197,38 +146,40 @@ def common(
 
 
 @cache
-def help_zh() -> dict[str, dict[str, Any]]:
-    """Chinese texts of the help."""
-    found: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("help_zh.yaml").read_bytes())
+def help_texts() -> dict[str, dict[str, Any]]:
+    """Help of flags in both languages, and of verbs in Chinese; that in English is the docstring of the verb."""
+    found: dict[str, dict[str, Any]] = package_yaml(str(Path(__file__).with_name("help.yaml")))
     return found
 
 
-def in_chinese(command: Any, path: str = "askgate") -> Any:
-    """The command with Chinese help."""
-    texts = help_zh()
-    command.help = texts["verbs"].get(path, command.help)
-    english = command.get_help_option
+def with_help(command: Any, language: str, path: str = "askgate") -> Any:
+    """The command with the help of all its flags and verbs in this language."""
+    texts, place = help_texts(), LANGS.index(language)
+    own_help_option = command.get_help_option
 
     def help_option(context: Any) -> Any:
-        if option := english(context):
-            option.help = texts["flags"]["--help"]
+        if option := own_help_option(context):
+            option.help = texts["flags"]["--help"][place]
         return option
 
     command.get_help_option = help_option
     for one in command.params:
-        names = [f"{path} {name}" for name in (*one.opts, one.name)] + [*one.opts, one.name]
-        one.help = next((texts["flags"][name] for name in names if name in texts["flags"]), one.help)
-        one.show_default = texts["defaults"].get(one.show_default, one.show_default)
+        names = [*(f"{path} {name}" for name in one.opts), *one.opts]
+        one.help = next((texts["flags"][name][place] for name in names if name in texts["flags"]), None)
+    if language == "zh":
+        command.help = texts["verbs"].get(path, command.help)
+        for one in command.params:
+            one.show_default = texts["defaults"].get(one.show_default, one.show_default)
     for name, verb in getattr(command, "commands", {}).items():
-        in_chinese(verb, name if path == "askgate" else f"{path} {name}")
+        known = OLD_NAMES.get(name, name)
+        with_help(verb, language, known if path == "askgate" else f"{path} {known}")
     return command
 
 
 @cache
 def command(language: str) -> Any:
     """All verbs with help in this language. Made once: reading the flags of every verb takes a tenth of a second."""
-    made = typer.main.get_command(app)
-    return in_chinese(made) if language == "zh" else made
+    return with_help(typer.main.get_command(app), language)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -27,41 +27,22 @@ if TYPE_CHECKING:
     from .dialogue import DialoguePrinter, Row
 
 TINY, TINY_TRAINED = Path("models/tiny"), Path("models/tiny-trained")
-MAX_TURNS, MAX_TURNS_TYPED = 6, 12
-"""Turns of the policy: as in evaluations, and with a person, who may be asked more."""
-WIDE = 110
-"""Columns of a terminal in which the demo shows both policies side by side."""
-RESULT_SHOWN = 240
-"""Characters of a tool's result that the demo shows in the terminal; its page has all of them."""
-DRAWN = 40
-"""Samples of the built-in worlds that `--simulate` draws from."""
+MAX_TURNS, MAX_TURNS_TYPED = 6, 12  # turns of the policy: as in evaluations, and with a person, who may be asked more
+WIDE = 110  # columns of a terminal in which the demo shows both policies side by side
+RESULT_SHOWN = 240  # characters of a tool's result that the demo shows in the terminal; its page has all of them
+DRAWN = 40  # samples of the built-in worlds that `--simulate` draws from
 
 
 def chat(
-    model: Annotated[
-        str,
-        Argument(
-            metavar="MODEL",
-            help="Model folder such as models/tiny or a run's final_model, folder of LoRA adapters, GGUF file, hub "
-            "model, or URL of an OpenAI-compatible server ($POLICY_MODEL, $POLICY_API_KEY).",
-        ),
-    ],
-    simulate: Annotated[
-        bool, Option("--simulate", help="Draw a question and let the user simulator play the user.")
-    ] = False,
-    pool: Annotated[
-        Path | None, Option(help="With --simulate: pool to draw questions from. Default: generated held-out ones.")
-    ] = None,
-    articles: Annotated[
-        Path | None, Option(help="Articles for the wiki tool: a .jsonl with title and text, or a text file.")
-    ] = None,
-    adapter: Annotated[
-        Path | None, Option(help="Folder of LoRA adapters for MODEL. Only for adapters that do not name their base.")
-    ] = None,
+    model: Annotated[str, Argument(metavar="MODEL")],
+    simulate: Annotated[bool, Option("--simulate")] = False,
+    pool: Path | None = None,
+    articles: Path | None = None,
+    adapter: Path | None = None,
     *,
     lang: options.OneLang,
-    temperature: Annotated[float, Option(min=0, max=2, help="Sampling temperature; 0 decodes greedily.")] = 0.0,
-    seed: Annotated[int, Option(min=0, help="Random seed of drawn questions and of sampling.")] = SEED,
+    temperature: Annotated[float, Option(min=0, max=2)] = 0.0,
+    seed: Annotated[int, Option(min=0)] = SEED,
 ) -> None:
     """Talk with a policy in the terminal.
 
@@ -90,21 +71,15 @@ def chat(
                 printer.say("articles" if pages else "no_articles", count=len(pages))
                 printer.say("leave")
                 _talk(policy, pages, printer)
-    except EOFError:
+    except (EOFError, KeyboardInterrupt) as ended:
         printer.console.print()
         printer.say("bye")
-    except KeyboardInterrupt:
-        printer.console.print()
-        printer.say("bye")
-        raise typer.Exit(INTERRUPTED) from None
+        if isinstance(ended, KeyboardInterrupt):
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def demo(
-    trained: Annotated[Path, Option(help="Folder of the trained policy.")] = TINY_TRAINED,
-    base: Annotated[Path, Option(help="Folder of the policy before training.")] = TINY,
-    *,
-    lang: options.OneLang,
-    out: Annotated[Path, Option(help="Page to write.")] = REPORTS / "demo.html",
+    trained: Path = TINY_TRAINED, base: Path = TINY, *, lang: options.OneLang, out: Path = REPORTS / "demo.html"
 ) -> None:
     """Show base and trained policy side by side on built-in samples.
 
@@ -119,17 +94,16 @@ def demo(
     for number in range(len(made.shown)):
         _print_pair(made, number, printer)
     _print_counts(made, printer)
-    for key, what in (
-        ("page", str(out)),
-        *((("train", "askgate quickstart"),) if trained == TINY_TRAINED else ()),
-        ("talk", f"askgate chat {trained} --simulate"),
-    ):
-        show.say(f"{printer.label('demo', key)} {what}")
+    show.say(f"{printer.label('demo', 'page')} {out}")
+    if trained == TINY_TRAINED:
+        show.say(f"{printer.label('demo', 'train')} askgate quickstart")
+    show.say(f"{printer.label('demo', 'talk')} askgate chat {trained} --simulate")
 
 
 def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:
     """One sample with both dialogues: in two columns if the terminal is wide, else one after the other."""
     from rich.table import Table
+    from rich.text import Text
 
     from .dialogue import HEADING, grid, result_rows, sample_rows, turn_rows
 
@@ -155,7 +129,7 @@ def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:
         printer.console.print(columns)
     else:
         for heading, rows in sides.items():
-            printer.heading(heading)
+            printer.console.print(Text(heading, HEADING))
             printer.rows(rows)
     printer.console.print()
 
@@ -209,7 +183,6 @@ def _simulate(policy: Policy, samples: Iterator[Sample], pool: Path | None, prin
 
 
 def _draw(pool: Path | None, lang: Lang, seed: int) -> Iterator[Sample]:
-    """Samples in random order."""
     from random import Random
 
     from askgate_env.types import Sample

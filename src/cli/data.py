@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Context, Option
 
-from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SEED, TEMPLATES, SourceName
 from . import options, parse, show
 
 if TYPE_CHECKING:
@@ -23,34 +23,21 @@ DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", 
 
 
 def build_rollout_pool(
-    out: Annotated[
-        Path, Option(help="Pool to write. FILE.meta.json beside it records how it was built.")
-    ] = options.POOL,
-    n: Annotated[int, Option(min=1, help="Number of samples.")] = 30_000,
-    mix: options.Mix = options.MIX,
-    max_turns: Annotated[int, Option(min=MIN_TURNS, help="Maximum number of assistant turns in a sample.")] = 6,
-    clarify_rate: Annotated[
-        float,
-        Option(min=0, max=1, help="Share of samples that lack information and need a clarifying question, 0 to 1."),
-    ] = 0.30,
-    tools: Annotated[str, Option(help="Tools that demonstrations may call, comma-separated.")] = options.TOOLS,
-    templates_dir: options.TemplatesDir = options.TEMPLATES,
-    source: options.Source = "builtin",
-    data_dir: options.DataDir = None,
-    reuse: Annotated[
-        int,
-        Option(min=1, help="How many samples may be made from one record, if the dataset has too few records."),
-    ] = 1,
-    seed: options.Seed = options.SEED,
-    lang: options.Lang = "",
-    tool_hops: Annotated[int, Option(min=MIN_STEPS, max=MAX_STEPS, help="Number of tool calls in a hard sample.")] = 4,
-    ops_numeric: Annotated[
-        int, Option(min=MIN_STEPS, max=MAX_STEPS, help="Number of arithmetic operations in a hard sample.")
-    ] = 4,
-    paraphrase: Annotated[
-        float,
-        Option(min=0, max=1, help="How far a question's wording is from its supporting text: 0 closest, 1 farthest."),
-    ] = 0.5,
+    out: Path = options.POOL,
+    n: Annotated[int, Option(min=1)] = 30_000,
+    mix: str = options.MIX,
+    max_turns: Annotated[int, Option(min=MIN_TURNS)] = 6,
+    clarify_rate: Annotated[float, Option(min=0, max=1)] = 0.30,
+    tools: str = options.TOOLS,
+    templates_dir: Path = TEMPLATES,
+    source: SourceName = "builtin",
+    data_dir: Path | None = None,
+    reuse: Annotated[int, Option(min=1)] = 1,
+    seed: options.Seed = SEED,
+    lang: str = "",
+    tool_hops: Annotated[int, Option(min=MIN_STEPS, max=MAX_STEPS)] = 4,
+    ops_numeric: Annotated[int, Option(min=MIN_STEPS, max=MAX_STEPS)] = 4,
+    paraphrase: Annotated[float, Option(min=0, max=1)] = 0.5,
     cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
@@ -103,22 +90,26 @@ def own_rows(plan: BuildPlan) -> tuple[list[str], RowCounts | None]:
     from ..data.readers.official import OfficialSource
     from ..data.readers.official_files import skipped_rows
 
-    if plan.source == "dir" and "gsm8k" not in plan.mix:
-        return [], None
-    counts = NaturalSource(plan.source, plan.data_dir).row_counts() if plan.source == "messages" else None
-    if plan.source == "dir" and list(plan.mix) == ["gsm8k"]:
+    counts = None
+    if plan.source == "messages":
+        counts = NaturalSource(plan.source, plan.data_dir).row_counts()
+    elif plan.source == "dir" and list(plan.mix) == ["gsm8k"]:
         counts = OfficialSource(plan.data_dir).row_counts("gsm8k")
-    return skipped_rows(plan.source, plan.data_dir), counts
+    return skipped_rows(plan.source, plan.data_dir) if _has_own_rows(plan) else [], counts
+
+
+def _has_own_rows(plan: BuildPlan) -> bool:
+    return plan.source == "messages" or (plan.source == "dir" and "gsm8k" in plan.mix)
 
 
 def own_remarks(plan: BuildPlan, pool: Path) -> list[str]:
-    """What is said about the rows of the user's own files that are used."""
+    """Remarks on the rows of the user's own files that are used."""
     from askgate_env.types import Sample
 
     from ..core.jsonl import read_records
     from ..data.readers.official_files import remarks, why_no_asks
 
-    if plan.source != "messages" and (plan.source != "dir" or "gsm8k" not in plan.mix):
+    if not _has_own_rows(plan):
         return []
     said = remarks(plan.source, plan.data_dir)
     if plan.clarify_rate and not any(one.hidden for one in read_records(pool, Sample)):
@@ -139,9 +130,7 @@ def naming_skipped_rows(plan: BuildPlan) -> Iterator[None]:
 
 
 def diversity_report(
-    pool: options.Pool = options.POOL,
-    out: options.ReportFile = Path("reports/diversity_report.json"),
-    as_json: options.Json = False,
+    pool: options.Pool = options.POOL, out: Path = Path("reports/diversity_report.json"), as_json: options.Json = False
 ) -> None:
     """Measure the diversity of a pool.
 
@@ -159,39 +148,19 @@ def validate_pool(
     context: Context,
     pool: options.Pool = options.POOL,
     *,
-    min_distinct2: Annotated[
-        float,
-        options.threshold(
-            "pool.min_distinct2", "Minimum share of 2-grams that are distinct, measured over 5,000 tokens."
-        ),
-    ],
-    kl3_min: Annotated[
-        float,
-        options.threshold("pool.kl3_min", "Minimum 3-gram KL divergence from template pack v1, above its noise floor."),
-    ],
-    roles_min: Annotated[int, options.threshold("pool.roles_min", "Minimum number of roles.")],
-    styles_min: Annotated[int, options.threshold("pool.styles_min", "Minimum number of registers (styles of speech).")],
-    max_dup_pct: Annotated[
-        float, options.threshold("pool.max_dup_pct", "Maximum near-duplicates in percent: 2.0 is 2%.")
-    ],
-    max_len: Annotated[int, options.threshold("pool.max_len", "Maximum number of tokens in a sample.")],
-    min_len: Annotated[int, options.threshold("pool.min_len", "Minimum number of tokens in a sample.")],
-    leak_check: Annotated[Path, Option(help="Shadow set whose samples must not be in the pool.")] = options.SHADOW,
-    leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", "Tokens per n-gram in the leak check.", min=1)],
-    leak_sim: Annotated[
-        float, options.threshold("pool.leak_sim", "Minimum similarity that counts as a leak, 0 to 1.", min=0, max=1)
-    ],
-    by_task: options.ByTask = options.BY_TASK,
-    max_shortcut_auc: Annotated[
-        float,
-        options.threshold(
-            "pool.max_shortcut_auc",
-            "Maximum AUC (lower 95% bound) of classifiers that predict which samples need a clarifying question.",
-            min=0,
-            max=1,
-        ),
-    ],
-    out: options.ReportFile = Path("reports/rc1/pool_report.json"),
+    min_distinct2: Annotated[float, options.threshold("pool.min_distinct2")],
+    kl3_min: Annotated[float, options.threshold("pool.kl3_min")],
+    roles_min: Annotated[int, options.threshold("pool.roles_min")],
+    styles_min: Annotated[int, options.threshold("pool.styles_min")],
+    max_dup_pct: Annotated[float, options.threshold("pool.max_dup_pct")],
+    max_len: Annotated[int, options.threshold("pool.max_len")],
+    min_len: Annotated[int, options.threshold("pool.min_len")],
+    leak_check: Path = options.SHADOW,
+    leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", min=1)],
+    leak_sim: Annotated[float, options.threshold("pool.leak_sim", min=0, max=1)],
+    by_task: str = options.BY_TASK,
+    max_shortcut_auc: Annotated[float, options.threshold("pool.max_shortcut_auc", min=0, max=1)],
+    out: Path = Path("reports/rc1/pool_report.json"),
     cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
@@ -231,8 +200,8 @@ def _print_exempt(report: Report) -> None:
 
 
 def difficulty_metrics(
-    in_path: Annotated[Path, Option("--in", help="Pool to measure.")] = options.POOL,
-    out: Annotated[Path, Option(help="Metrics to write, one line per sample.")] = options.METRICS,
+    in_path: Annotated[Path, Option("--in")] = options.POOL,
+    out: Path = options.METRICS,
     cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
@@ -250,12 +219,10 @@ def difficulty_metrics(
 
 
 def difficulty_bucketize(
-    metrics: options.Metrics = options.METRICS,
-    target: Annotated[str, Option(help="Share of each difficulty, the same for every task.")] = options.TARGET,
-    by_task: Annotated[
-        str, Option(help="Comma-separated tasks of the pool, all of them; each is balanced separately.")
-    ] = options.BY_TASK,
-    out: Annotated[Path, Option(help="Balanced pool to write.")] = options.BALANCED,
+    metrics: Path = options.METRICS,
+    target: str = options.TARGET,
+    by_task: str = options.BY_TASK,
+    out: Path = options.BALANCED,
     as_json: options.Json = False,
 ) -> None:
     """Draw a pool with a target mix of difficulties.
@@ -270,37 +237,17 @@ def difficulty_bucketize(
 
 def validate_difficulty(
     context: Context,
-    metrics: options.Metrics = options.METRICS,
-    balanced: Annotated[Path, Option(help="Pool written by difficulty-bucketize.")] = options.BALANCED,
+    metrics: Path = options.METRICS,
+    balanced: Path = options.BALANCED,
     *,
-    min_hard_pct: Annotated[
-        float,
-        options.threshold("difficulty.min_hard_pct", "Minimum share of hard samples per task, 0 to 1 (not percent)."),
-    ],
-    max_easy_pct: Annotated[
-        float,
-        options.threshold("difficulty.max_easy_pct", "Maximum share of easy samples per task, 0 to 1 (not percent)."),
-    ],
-    len_max: Annotated[int, options.threshold("difficulty.len_max", "Maximum number of tokens in a sample.")],
-    turns_max: Annotated[int, options.threshold("difficulty.turns_max", "Maximum number of turns in a sample.")],
-    tool_hops_max: Annotated[
-        int, options.threshold("difficulty.tool_hops_max", "Maximum number of tool calls in a sample.")
-    ],
-    clue_overlap_max_easy: Annotated[
-        float,
-        options.threshold(
-            "difficulty.clue_overlap_max_easy",
-            "Maximum median clue overlap of easy samples; it must also be at least 0.40.",
-        ),
-    ],
-    clue_overlap_min_hard: Annotated[
-        float,
-        options.threshold(
-            "difficulty.clue_overlap_min_hard",
-            "Minimum median clue overlap of hard samples; it must also be at most 0.20.",
-        ),
-    ],
-    out: options.ReportFile = Path("reports/rc1/difficulty_report.json"),
+    min_hard_pct: Annotated[float, options.threshold("difficulty.min_hard_pct")],
+    max_easy_pct: Annotated[float, options.threshold("difficulty.max_easy_pct")],
+    len_max: Annotated[int, options.threshold("difficulty.len_max")],
+    turns_max: Annotated[int, options.threshold("difficulty.turns_max")],
+    tool_hops_max: Annotated[int, options.threshold("difficulty.tool_hops_max")],
+    clue_overlap_max_easy: Annotated[float, options.threshold("difficulty.clue_overlap_max_easy")],
+    clue_overlap_min_hard: Annotated[float, options.threshold("difficulty.clue_overlap_min_hard")],
+    out: Path = Path("reports/rc1/difficulty_report.json"),
     cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
@@ -309,33 +256,22 @@ def validate_difficulty(
     Compares difficulty shares, sizes and clue overlap (similarity of question and supporting text) with their limits.
     Writes a page with charts beside the report.
     """
-    from hashlib import sha256
-
-    from msgspec.structs import replace
-
     from ..config.profile import DifficultyThresholds
-    from ..core.files import atomic_files, json_bytes
     from ..data.difficulty.validate_difficulty import validate_difficulty as check
-    from ..pages.difficulty import difficulty_page
+    from ..pages.difficulty import write_difficulty
     from ..runtime.workers import open_workers
 
     limits = options.thresholds(context, DifficultyThresholds)
     page = out.with_suffix(".html")
     with open_workers(cluster) as workers:
         report = check(metrics, balanced, limits, {"the report's page": page, "--out": out}, workers)
-    inputs = {path.name: report.evidence.inputs[str(path)] for path in (metrics, balanced)}
-    content = difficulty_page(report.checks, report.figures, inputs)
-    report = replace(report, evidence=replace(report.evidence, outputs={str(page): sha256(content).hexdigest()}))
-    with atomic_files() as start:
-        start(page).write(content)
-        start(out).write(json_bytes(report))
-    show.finish(report, as_json, out)
+    show.finish(write_difficulty(report, (metrics, balanced), page, out), as_json, out)
 
 
 def samples(
     pool: options.Pool = options.POOL,
-    n: Annotated[int, Option(min=1, help="Number of samples.")] = 3,
-    need_ask: Annotated[bool, Option("--need-ask", help="Only samples that need a clarifying question.")] = False,
+    n: Annotated[int, Option(min=1)] = 3,
+    need_ask: Annotated[bool, Option("--need-ask")] = False,
 ) -> None:
     """Print samples: question, demonstration, gold answer and what is missing."""
     from itertools import islice
@@ -364,20 +300,9 @@ def make_min_data(as_json: options.Json = False) -> None:
 
 def export(
     pool: options.Pool,
-    form: Annotated[
-        Literal["messages", "sharegpt", "dpo"],
-        Option(
-            "--format", help="messages or sharegpt: dialogues for SFT; dpo: pairs of turns for preference training."
-        ),
-    ],
-    out: Annotated[Path, Option(help="File to write, .jsonl or .parquet. FILE.json beside it records its inputs.")],
-    episodes: Annotated[
-        Path | None,
-        Option(
-            help="Episodes (recorded dialogues) on this pool, a file or a folder such as logs/episodes. Required for "
-            "dpo. Without it, messages and sharegpt export the demonstrations."
-        ),
-    ] = None,
+    form: Annotated[Literal["messages", "sharegpt", "dpo"], Option("--format")],
+    out: Annotated[Path, Option()],
+    episodes: Path | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Export a pool or recorded episodes for other trainers.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,16 +23,14 @@ from ..pages.render import LABELS, asking
 from . import show
 
 LABEL_WIDTH = 8
-REPEAT_S = 0.1
-"""Seconds after which a Ctrl-C that Python has not seen is repeated."""
+CHECK_S = 0.1  # seconds after which `input` looks for signals again
 CHAT = LABELS["chat"]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that could move the cursor or change the terminal; what a model says is not trusted with them."""
 STYLES = {"ask": "bold yellow", "call": "cyan", "answer": "bold green", "say": "red"}
 GOOD, BAD, HEADING = "bold green", "bold red", "bold magenta"
 
-Row = tuple[str, Text]
-"""A label and the text beside it."""
+Row = tuple[str, Text]  # a label and the text beside it
 
 
 class DialoguePrinter:
@@ -44,8 +41,7 @@ class DialoguePrinter:
         self._waiting = self.console.status(self.text("waiting"))
 
     def text(self, key: str, **values: object) -> str:
-        """A line of `chat` in labels.yaml."""
-        return pick(CHAT[key], self.lang).format(**values)
+        return self.label("chat", key).format(**values)
 
     def say(self, key: str, **values: object) -> None:
         self.console.print(Text(printable(self.text(key, **values)), "dim"), soft_wrap=not self.console.is_terminal)
@@ -57,9 +53,6 @@ class DialoguePrinter:
     def headline(self, text: str) -> None:
         """A line across the terminal with a text in it."""
         self.console.print(Rule(Text(text, "bold"), align="left", style="dim") if self.console.is_terminal else text)
-
-    def heading(self, text: str) -> None:
-        self.console.print(Text(text, HEADING))
 
     def turn(self, turn: Turn) -> None:
         self.rows(turn_rows(turn, self.lang, self.you))
@@ -121,40 +114,19 @@ class DialoguePrinter:
 def interruptible() -> Iterator[None]:
     """Within it, Ctrl-C always ends `input`.
 
-    `input` looks for signals only when one interrupts its wait. One that comes just before the wait would go unnoticed
-    until the next key, so a thread repeats it until Python has seen it.
+    `input` looks for signals only when one interrupts its wait, so one that comes just before the wait would go
+    unnoticed until the next key. A timer interrupts the wait again and again.
     """
     if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         yield
         return
-    seen = threading.Event()
-
-    def handle(*_: object) -> None:
-        if not seen.is_set():
-            seen.set()
-            raise KeyboardInterrupt
-
-    def repeat() -> None:
-        if arrived.recv(1) == bytes([signal.SIGINT]):
-            while not seen.wait(REPEAT_S):
-                signal.pthread_kill(main, signal.SIGINT)
-
-    main = threading.get_ident()
-    arrived, arrives = socket.socketpair()
-    arrives.setblocking(False)
-    repeater = threading.Thread(target=repeat, daemon=True)
-    repeater.start()
-    handler = signal.signal(signal.SIGINT, handle)
-    wakeup = signal.set_wakeup_fd(arrives.fileno(), warn_on_full_buffer=False)
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, CHECK_S, CHECK_S)
     try:
         yield
     finally:
-        seen.set()
-        signal.set_wakeup_fd(wakeup)
-        arrives.close()  # ends the thread
-        repeater.join()
-        arrived.close()
-        signal.signal(signal.SIGINT, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def turn_rows(turn: Turn, lang: Lang, you: bool = False) -> list[Row]:
@@ -189,7 +161,7 @@ def result_rows(episode: Episode, lang: Lang) -> list[Row]:
 
 
 def sample_rows(sample: Sample, lang: Lang) -> list[Row]:
-    """What the policy is not told: the gold answer if one is checked, and what is missing."""
+    """Facts that the policy is not told: the gold answer if one is checked, and the missing information."""
     facts = [("gold", sample.answer)] if sample.task != "detect" else []
     facts += [("missing", sample.hidden.missing)] if sample.hidden else []
     parts = [f"{pick(CHAT[key], lang)}: {printable(fact)}" for key, fact in facts]

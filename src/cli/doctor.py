@@ -31,8 +31,7 @@ class Finding(Struct, frozen=True):
     what: str
     found: str
     ok: bool = True
-    type_this: str = ""
-    """What to type or do where something is missing."""
+    type_this: str = ""  # what to type or do where something is missing
 
 
 def doctor(as_json: options.Json = False) -> None:
@@ -41,6 +40,7 @@ def doctor(as_json: options.Json = False) -> None:
     Says what is missing and what to type. The exit code is 2 if something is missing that a run needs.
     """
     found = [*_libraries(), *_device(), _disk(), _judge()]
+    ready = all(one.ok for one in found)
     if as_json:
         show.print_json(found)
     else:
@@ -49,21 +49,18 @@ def doctor(as_json: options.Json = False) -> None:
             show.say(f"{lamp} {both(one.what, WHAT_ZH.get(one.what, one.what))}: {one.found}")
             if one.type_this:
                 show.say(f"        -> {one.type_this}")
-        ready = all(one.ok for one in found)
-        done = both(
-            "-> ready: askgate demo, then askgate quickstart", "-> 已就绪：先 askgate demo，再 askgate quickstart"
-        )
-        own = (
-            both("-> your own model and data:", "-> 用自己的模型与数据：")
-            + " askgate train --model MODEL --data my.jsonl"
-        )
-        if not _version("torch"):
-            done = both("-> ready for data, gates, scoring and the board", "-> 数据、闸门、评分与看板已可用")
-            own = both("-> to train:", "-> 要训练：") + f" {INSTALL}"
-        show.say(done if ready else both("-> first do what is marked MISSING", "-> 请先处理标为“缺失”的各项"))
-        if ready:
-            show.say(own)
-    if not all(one.ok for one in found):
+        if not ready:
+            show.say("-> first do what is marked MISSING", "-> 请先处理标为“缺失”的各项")
+        elif _version("torch"):
+            show.say(
+                "-> ready: askgate demo, then askgate quickstart", "-> 已就绪：先 askgate demo，再 askgate quickstart"
+            )
+            own = both("-> your own model and data:", "-> 用自己的模型与数据：")
+            show.say(f"{own} askgate train --model MODEL --data my.jsonl")
+        else:
+            show.say("-> ready for data, gates, scoring and the board", "-> 数据、闸门、评分与看板已可用")
+            show.say(f"{both('-> to train:', '-> 要训练：')} {INSTALL}")
+    if not ready:
         raise typer.Exit(2)
 
 
@@ -78,12 +75,10 @@ def _libraries() -> list[Finding]:
     ]
     core_only = not any(map(_version, LIBRARIES))
     for name in LIBRARIES:
-        has = _version(name)
+        has, missing = _version(name), both("not installed", "未安装")
         if core_only:
             missing = both("not installed (only for training)", "未安装（仅训练需要）")
-            found.append(Finding(name, missing, type_this=INSTALL))
-        else:
-            found.append(Finding(name, has or both("not installed", "未安装"), bool(has), "" if has else INSTALL))
+        found.append(Finding(name, has or missing, bool(has) or core_only, "" if has else INSTALL))
     for name, (purpose, extra) in EXTRAS.items():
         has = _version(name)
         typed = both(f"only for {purpose}:", f"仅用于 {purpose}：") + f" pip install 'askgate[{extra}]'"

@@ -12,11 +12,13 @@ import typer
 from rich.text import Text
 from typer import Argument, Option
 
+from ..core.defaults import ProfileName
 from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, LOCAL_CHECKPOINTS, certified_id, has_gated_run
+from ..loop.stage_view import StageView
 from ..runtime.language import in_language as both
 from . import options, parse, show
-from .stage_table import stage_view
+from .stage_table import StageTable
 
 if TYPE_CHECKING:
     from ..loop.kpi import Kpi
@@ -27,14 +29,7 @@ INTERRUPTED = 130
 COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "grey": "dim"}
 
 
-def quickstart(
-    full: Annotated[
-        bool,
-        Option(
-            "--full", help="Train with three random seeds, and compare each with controls (SFT alone). Much slower."
-        ),
-    ] = False,
-) -> None:
+def quickstart(full: Annotated[bool, Option("--full")] = False) -> None:
     """Run the whole loop with built-in data and model.
 
     Needs no API key and no GPU. If you run it again, it repeats only stages whose inputs changed. Results are in
@@ -46,13 +41,9 @@ def quickstart(
 
 
 def rc1(
-    until: Annotated[
-        str, Option(help="Last stage to run: round1, round2, trial_gate, train, ... Default: all stages.")
-    ] = "",
-    listed: Annotated[bool, Option("--list", help="List the stages and their commands without running them.")] = False,
-    planned: Annotated[
-        bool, Option("--plan", help="Show memory, time, judge calls, cost and disk of the run without running it.")
-    ] = False,
+    until: str = "",
+    listed: Annotated[bool, Option("--list")] = False,
+    planned: Annotated[bool, Option("--plan")] = False,
 ) -> None:
     """Run the whole loop at full size (profile rc1).
 
@@ -103,12 +94,16 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     try:
         if loop.profile.name == "rc1" and loop.will_train(until):
             loop.require_live(os.environ)
+            from ..loop.stages import trained_config
             from ..training.preflight import plan
 
-            plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
+            # Before a stage pays a judge for a run that cannot be made here.
+            plan(trained_config(loop.profile, loop.full))
         if not has_run():
             show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
-        results = loop.run(os.environ, stage_view(loop.command), until)
+        on_terminal = show.console().is_terminal
+        view = StageTable(show.console(), loop.command) if on_terminal else StageView(show.say, loop.command)
+        results = loop.run(os.environ, view, until)
     except KeyboardInterrupt:
         english = f"interrupted; type `{loop.command}` to resume: finished stages are not repeated"
         show.complain(english, f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做")
@@ -134,7 +129,7 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     return worst(results)
 
 
-def status(profile: options.Profile = None, as_json: options.Json = False) -> None:
+def status(profile: ProfileName | None = None, as_json: options.Json = False) -> None:
     """Show the state of every stage and the next step. The exit code is 0 if all are green or amber, else 1."""
     from ..loop.profile_loop import open_loop
 
@@ -150,7 +145,7 @@ def status(profile: options.Profile = None, as_json: options.Json = False) -> No
         raise typer.Exit(1)
 
 
-def kpi(profile: options.Profile = None, as_json: options.Json = False) -> None:
+def kpi(profile: ProfileName | None = None, as_json: options.Json = False) -> None:
     """Collect the KPIs. Writes quality and engineering figures to reports/kpi.json, each with its source file."""
     from ..config.profile import load_profile
     from ..core.files import write_json
@@ -163,8 +158,8 @@ def kpi(profile: options.Profile = None, as_json: options.Json = False) -> None:
 
 
 def sync(
-    number: Annotated[int | None, Option("--round", min=1, help="Packet number. Default: the next one.")] = None,
-    profile: options.Profile = None,
+    number: Annotated[int | None, Option("--round", min=1)] = None,
+    profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
     """List what a run has produced (the SYNC packet).
@@ -182,12 +177,7 @@ def sync(
     show.result(made, as_json, show.print_json, path)
 
 
-def scale(
-    to: Annotated[
-        str, Option(help="Total number of scored samples after each step, comma-separated, increasing.")
-    ] = "1000,5000",
-    profile: options.GateProfile = None,
-) -> None:
+def scale(to: str = "1000,5000", profile: ProfileName | None = None) -> None:
     """Score more samples with the judge, in steps.
 
     Needs a run in this folder whose stages pool_gate, difficulty_gate, calibration, shadow and ablation passed; in
@@ -198,7 +188,7 @@ def scale(
     raise typer.Exit(grow(options.chosen_profile(profile, "rc1"), parse.sizes(to), os.environ, show.say))
 
 
-def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
+def init(folder: Annotated[Path, Argument(metavar="DIR")]) -> None:
     """Create a project folder. Copies configs and templates for you to edit, and a README that explains them."""
     from ..loop.new_project import make_project
 

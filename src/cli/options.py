@@ -1,4 +1,4 @@
-"""Flags that several verbs share, declared once. Defaults are those of the original requirements."""
+"""Flags that several verbs share, and defaults, which are those of the original requirements. Help: `help.yaml`."""
 
 from __future__ import annotations
 
@@ -28,104 +28,22 @@ METRICS = Path("data/rollouts/rc1_seed.metrics.jsonl")
 BALANCED = Path("data/rollouts/rc1_seed.balanced.jsonl")
 SHADOW = Path("data/shadow_eval_245.jsonl")
 QUICKSTART = Path("configs/quickstart.yaml")
-TEMPLATES = defaults.TEMPLATES
 MIX = defaults.as_flag(defaults.MIX)
 BY_TASK = ",".join(types.TASKS)
 TOOLS = ",".join(actions.TOOLS)
 TARGET = defaults.as_flag(defaults.DIFFICULTY_MIX)
-SEED = defaults.SEED
 
-# Samples
-Source = Annotated[
-    defaults.SourceName,
-    Option(
-        help="builtin: generated problems; dir: HotpotQA, StrategyQA and GSM8K files; hf: the same from the Hugging "
-        "Face hub; messages: your own dialogues; the others: datasets of ambiguous questions."
-    ),
-]
-DataDir = Annotated[Path | None, Option(help="Folder of the source's files. Required, except for builtin and hf.")]
-Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments and input files give a byte-identical file.")]
-Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]
+Seed = Annotated[int, Option(min=0)]
 OneLang = Annotated[
     types.Lang,
-    Option(
-        "--lang",
-        envvar="ASKGATE_LANG",
-        default_factory=terminal_language,
-        show_default="language of the system",
-        help="Language of questions and messages.",
-    ),
+    Option("--lang", envvar="ASKGATE_LANG", default_factory=terminal_language, show_default="language of the system"),
 ]
-Mix = Annotated[str, Option(help="Share of each task, 0 to 1; the shares sum to 1.")]
-TemplatesDir = Annotated[Path, Option(help="Folder of the template pack.")]
-ByTask = Annotated[str, Option(help="Comma-separated tasks, each measured separately.")]
-Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read (JSONL).")]
-Metrics = Annotated[Path, Option(help="File written by difficulty-metrics.")]
-
-Cluster = Annotated[
-    str,
-    Option(
-        metavar="ADDRESS",
-        help="Ray cluster that does the work: its address, `auto`, or `local` for one on this machine. "
-        "Default: processes on this machine. The output is the same.",
-    ),
-]
-
-# Policies and judges
-Set = Annotated[
-    list[str] | None,
-    Option(
-        "--set", metavar="KEY=VALUE", help="Override a setting of the config, such as optimizer.epochs=2. Repeatable."
-    ),
-]
-BaseConfig = Annotated[
-    Path, Option("--config", help="Training config that names the base policy and the rollout settings.")
-]
-Episodes = Annotated[
-    Path,
-    Option(help="Episodes (recorded dialogues) of the base policy. A missing or outdated file is recorded first."),
-]
-LiveN = Annotated[
-    int | None,
-    Option(
-        "--live-n", min=MIN_SAMPLES, help="Number of episodes that the judge scores, drawn at random. Default: all."
-    ),
-]
-Provider = Annotated[
-    str,
-    Option(
-        help="Provider of the judge, for example local, openai or custom. Default: $SCORER_PROVIDER, else local; "
-        "RUN_MODE=prod requires one of the two."
-    ),
-]
-
-Resume = Annotated[
-    bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
-]
-
-# Reports and profiles
-ReportFile = Annotated[Path, Option("--out", help="Report to write.")]
-Tag = Annotated[str, Option(help="Suffix of the report's file name. Default: the config's name.")]
-Json = Annotated[bool, Option("--json", help="Print the result as JSON and nothing else.")]
-Profile = Annotated[
-    ProfileName | None,
-    Option(help="Gate profile. Default: the one that ran in this folder, or quickstart if none did."),
-]
-OwnerKey = Annotated[str, Option(help="Fingerprint of the key that must have signed the ticket.")]
-TsaRoot = Annotated[
-    str,
-    Option(
-        help="SHA-256 of a root certificate. The evidence must have a timestamp (askgate anchor) from an authority "
-        "whose certificate leads to this root."
-    ),
-]
-GateProfile = Annotated[
-    ProfileName | None,
-    Option(
-        "--profile",
-        help="Gate profile, configs/gates/NAME.yaml. Default: rc1; required if another profile ran in this folder.",
-    ),
-]
+Pool = Annotated[Path, Argument(metavar="POOL")]
+Cluster = Annotated[str, Option(metavar="ADDRESS")]
+Set = Annotated[list[str] | None, Option("--set", metavar="KEY=VALUE")]
+LiveN = Annotated[int | None, Option(min=MIN_SAMPLES)]
+Resume = Annotated[bool, Option("--resume")]
+Json = Annotated[bool, Option("--json")]
 
 
 def chosen_profile(given: ProfileName | None, default: ProfileName | None = None) -> ProfileName:
@@ -186,7 +104,7 @@ def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:
     return section.model_construct(**{name: context.params[name] for name in section.model_fields})
 
 
-def threshold(key: str, text: str, flag: str = "", **bounds: Any) -> OptionInfo:
+def threshold(key: str, flag: str = "", **bounds: Any) -> OptionInfo:
     """A flag that defaults to a threshold of gate profile rc1, such as `pool.kl3_min`, read when the verb runs."""
 
     def read() -> Any:
@@ -195,5 +113,5 @@ def threshold(key: str, text: str, flag: str = "", **bounds: Any) -> OptionInfo:
         return attrgetter(key)(load_profile("rc1").thresholds)
 
     name = flag or f"--{key.rpartition('.')[2].replace('_', '-')}"
-    option: OptionInfo = Option(name, default_factory=read, show_default="from profile rc1", help=text, **bounds)
+    option: OptionInfo = Option(name, default_factory=read, show_default="from profile rc1", **bounds)
     return option

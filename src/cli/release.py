@@ -1,4 +1,4 @@
-"""Verbs for finished models and runs: export_gguf, eval, package, reproduce, push, report, review, and the board."""
+"""Verbs for finished models and runs: export_gguf, package, reproduce, push, report, review, and the board."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Option
 
+from ..core.defaults import ProfileName
 from ..core.errors import BadInput
-from ..core.paths import REPORTS
 from ..runtime.language import in_language as both
 from . import options, show
-from .train import MORE_FIGURES, compare_run
 
 if TYPE_CHECKING:
-    from ..benchmarks.runner import BenchmarkResult
-    from ..chat.evaluate import ModelEvaluation
     from ..core.check import Report
 
 
@@ -26,21 +23,10 @@ GgufType = Literal["f16", "q8_0", "q4_k_m"]
 
 
 def export_gguf(
-    model: Annotated[Path, Option(help="Folder or hub name of a Qwen3 or Llama model, or folder of LoRA adapters.")],
-    out: Annotated[
-        Path,
-        Option(
-            help="GGUF file to write, with the result of the check in FILE.gguf.json. A file that fails the check is "
-            "named FILE.failed.gguf."
-        ),
-    ],
-    type_: Annotated[
-        GgufType,
-        Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size; q4_k_m: 4 to 6 bits, a third of the size."),
-    ] = "f16",
-    adapter: Annotated[
-        Path | None, Option(help="Folder of LoRA adapters to merge into --model, their base, before the export.")
-    ] = None,
+    model: Annotated[Path, Option()],
+    out: Annotated[Path, Option()],
+    type_: Annotated[GgufType, Option("--type")] = "f16",
+    adapter: Path | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Export a model to GGUF for llama.cpp. Compares its tokens and greedy choices with those of PyTorch."""
@@ -54,155 +40,7 @@ def export_gguf(
     show.finish(report, as_json, path, _print_agreement)
 
 
-def eval_model(
-    model: Annotated[
-        str | None,
-        Option(
-            help="Model to measure: folder, folder of LoRA adapters, hub name or GGUF file; with --bench also the URL "
-            "of a server. Default: compare a run with its base."
-        ),
-    ] = None,
-    adapter: Annotated[
-        Path | None, Option(help="Folder of LoRA adapters for --model. Only for adapters that do not name their base.")
-    ] = None,
-    bench: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="Public benchmark to run, such as gsm8k; docs/benchmarks.md lists them. Needs --model and --data.",
-        ),
-    ] = None,
-    data: Annotated[Path | None, Option(help="With --bench: the benchmark's file.")] = None,
-    limit: Annotated[int | None, Option(min=1, help="With --bench: run only the first N rows. Default: all.")] = None,
-    actions: Annotated[
-        bool, Option("--actions", help="With --bench: use AskGate's system prompt and actions, as in training.")
-    ] = False,
-    backend: Annotated[
-        Literal["pytorch", "llamacpp"],
-        Option(help="Inference backend for held-out samples; a GGUF file needs llamacpp."),
-    ] = "pytorch",
-    config: Annotated[
-        Path,
-        Option(
-            help="Training config of the run to compare; with --model, only its held-out samples and rollout settings "
-            "are used."
-        ),
-    ] = options.QUICKSTART,
-    overrides: options.Set = None,
-    n: Annotated[
-        int | None, Option(min=1, help="With --model: number of held-out samples. Default: from the config.")
-    ] = None,
-    greedy: Annotated[
-        bool, Option("--greedy", help="With --model: decode greedily, even if the config asks for sampling.")
-    ] = False,
-    compare: Annotated[
-        Path | None,
-        Option(
-            help="With --model: report from the other backend; the headline figures of this run must be inside its 95% "
-            "intervals."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, Option(help="With --model: report to write. Default: reports/eval_BACKEND.json.")
-    ] = None,
-    tag: Annotated[
-        str, Option(help="Without --model: suffix of the report's file name. Default: the config's name.")
-    ] = "",
-    as_json: options.Json = False,
-) -> None:
-    """Compare a run with its base, measure one model, or run a public benchmark.
-
-    Without --model: takes the run that --config describes, compares the stored episodes (recorded dialogues) of its
-    policies (base, warm start, controls (SFT alone), trained), and checks the gates on the trained one.
-
-    With --model: runs that model on held-out samples.
-
-    With --model, --bench and --data: runs a public benchmark. If it is interrupted, the same command resumes it.
-    """
-    if bench is not None or data is not None or limit is not None or actions:
-        if bench is None or data is None or model is None:
-            absent = "--bench" if bench is None else "--data" if data is None else "--model"
-            raise BadInput("is missing", where=absent, remedy="give --bench NAME, --data FILE and --model MODEL")
-        if overrides or n is not None or compare or out or tag or greedy or backend != "pytorch" or adapter:
-            unused = "--set, --n, --compare, --out, --tag, --greedy, --backend and --adapter belong to held-out samples"
-            raise BadInput(unused, where="--bench", remedy="leave them out; --limit runs fewer rows")
-        return _run_bench(bench, data, model, limit, actions, as_json)
-    if model is None:
-        given = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out, "--backend": backend != "pytorch"}
-        given["--adapter"] = adapter
-        if wrong := [flag for flag, value in given.items() if value]:
-            raise BadInput("measures one model", where=", ".join(wrong), remedy="add --model FOLDER")
-        return compare_run(config, tag, overrides, as_json)
-    if tag:
-        raise BadInput("names the report on a training run", where="--tag", remedy="name the report with --out")
-    if adapter is not None and backend == "llamacpp":
-        raise BadInput("a GGUF file takes no adapters", where="--adapter", remedy="merge them with askgate export-gguf")
-    if model.startswith(("http://", "https://")):
-        remedy = f"add --bench NAME --data FILE, or talk to it: askgate chat {model}"
-        raise BadInput("a server is measured on benchmarks only", where=f"--model {model}", remedy=remedy)
-    from ..chat.evaluate import evaluate_model
-    from ..config.loader import load_train_config
-    from ..core.files import write_json
-
-    settings = load_train_config(config, [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])])
-    found, checks = evaluate_model(Path(model), backend, settings, greedy, compare, show.Terminal(), adapter)
-    path = out or REPORTS / f"eval_{backend}.json"
-    write_json(path, found)
-    show.result(found, as_json, _print_evaluation, path)
-    failed = [one for one in checks if not one.passed]
-    for one in failed:
-        show.print_failure(f"{one.name}: {show.measured(one)}, must be {show.limit(one)}", one, show.complain)
-    if failed:
-        raise typer.Exit(1)
-    if compare and not as_json:
-        show.say(f"every headline figure is within the 95% interval of {compare}")
-
-
-def _run_bench(bench: str, data: Path, model: str, limit: int | None, actions: bool, as_json: bool) -> None:
-    from ..benchmarks.runner import FOLDER, PAGE, run_benchmark
-
-    result, path = run_benchmark(bench, data, model, limit, actions, reporter=show.Terminal())
-    show.result(result, as_json, _print_bench, path, path.with_suffix(".rows.jsonl"), FOLDER / PAGE)
-
-
-def _print_bench(result: BenchmarkResult) -> None:
-    """The figures of a result, beside those of earlier results with which it can be compared."""
-    from ..benchmarks.runner import read_results
-
-    others = [one for one in read_results() if one.is_comparable(result) and one.fingerprint != result.fingerprint]
-    shown = [*others[:3], result]
-    rows = []
-    for place, measure in enumerate(result.measures):
-        one, name = measure.figure, "avg_turns" if measure.name == "turns" else measure.name
-        earlier = [show.figure(name, other.measures[place].figure.value) for other in others[:3]]
-        cells = [show.figure(name, value) for value in (one.value, one.low, one.high)]
-        rows.append([measure.name, measure.rule, *earlier, *cells, str(one.n)])
-    show.print_table((result.benchmark, "rule", *(one.model for one in shown), "95% from", "to", "n"), rows, ["rule"])
-    show.say(f"{result.n} of {result.of} rows of {result.data} (SHA-256 {result.data_sha256[:16]}); shares in percent")
-    if result.judge:
-        show.say(f"judge: {result.judge.provider} {result.judge.model}, {result.judge.votes} votes")
-    if result.note:
-        show.say(f"note: {result.note}")
-    if result.not_graded:
-        show.say(f"the judge gave no verdict on {result.not_graded} rows")
-    if result.example_rows:
-        show.say("these rows were written for AskGate in the format of the benchmark: the figures are no score")
-
-
-def package(
-    config: Annotated[
-        Path | None,
-        Option(help="Config that the run was trained with. Rarely needed: by default the run names it."),
-    ] = None,
-    out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
-    key: Annotated[
-        Path | None,
-        Option(
-            help="Private ECDSA key to sign with (PEM; curve P-256, P-384 or P-521), not the owner's Ed25519 key. "
-            "Default: the package is not signed."
-        ),
-    ] = None,
-) -> None:
+def package(config: Path | None = None, out: Path = Path("reports/rc1/package.tgz"), key: Path | None = None) -> None:
     """Pack a finished gated run for others to reproduce. Verifies the evidence first.
 
     Refused while a gate fails or an amber is not signed off.
@@ -214,20 +52,13 @@ def package(
 
 
 def reproduce(
-    packed: Annotated[Path, typer.Argument(metavar="PACKAGE", help="Tarball made by `askgate package`.")],
-    verify: Annotated[
-        bool, Option("--verify", help="Check all files, signatures, and the evidence of both rounds.")
-    ] = False,
-    rerun: Annotated[bool, Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
-    allow_class: Annotated[
-        list[str] | None,
-        Option(metavar="MODULE:CLASS", help="Class outside AskGate that --rerun may run. Repeatable."),
-    ] = None,
-    public_key: Annotated[
-        Path | None, Option(help="Public key of whoever made the package; other signatures are refused.")
-    ] = None,
-    owner_key: options.OwnerKey = "",
-    tsa_root: options.TsaRoot = "",
+    packed: Annotated[Path, typer.Argument(metavar="PACKAGE")],
+    verify: Annotated[bool, Option("--verify")] = False,
+    rerun: Annotated[bool, Option("--rerun")] = False,
+    allow_class: Annotated[list[str] | None, Option(metavar="MODULE:CLASS")] = None,
+    public_key: Path | None = None,
+    owner_key: str = "",
+    tsa_root: str = "",
 ) -> None:
     """Verify a package, or repeat its training.
 
@@ -247,14 +78,10 @@ def reproduce(
 
 
 def push(
-    repo: Annotated[
-        str, typer.Argument(metavar="REPO", help="Repository on the hub, owner/name. Created if it does not exist.")
-    ],
-    model: Annotated[Path | None, Option(help="Folder of a model or of adapters, such as a final_model.")] = None,
-    data: Annotated[Path | None, Option(help="Pool, or file written by `askgate export`.")] = None,
-    public: Annotated[
-        bool, Option("--public", help="Create a public repository, or allow a push to one. Default: private.")
-    ] = False,
+    repo: Annotated[str, typer.Argument(metavar="REPO")],
+    model: Path | None = None,
+    data: Path | None = None,
+    public: Annotated[bool, Option("--public")] = False,
 ) -> None:
     """Push a model or data to the Hugging Face hub, with a card of its evidence.
 
@@ -281,37 +108,10 @@ def _print_agreement(report: Report) -> None:
     )
 
 
-def _print_evaluation(found: ModelEvaluation) -> None:
-    from ..chat.evaluate import HEADLINE
-
-    rows = []
-    labels = {**show.FIGURES, **MORE_FIGURES}
-    for name in HEADLINE:
-        one = found.figures[name]
-        rows.append([labels[name], *(show.figure(name, value) for value in (one.value, one.low, one.high)), str(one.n)])
-    columns = both("value", "数值"), both("95% from", "95% 下限"), both("to", "上限"), "n"
-    show.print_table((f"{found.model}, {found.backend}", *columns), rows)
-    show.say(
-        f"{found.samples} held-out samples of {found.shadow_set} ({found.source}); shares in percent",
-        f"{found.samples} 条留出样本，取自 {found.shadow_set}（{found.source}）；比例以百分数表示",
-    )
-    if found.source == "builtin":
-        show.say(
-            "these are AskGate's own samples; for those of your run: askgate eval --config CONFIG --model MODEL",
-            "这些是 AskGate 内置的样本；要用自己运行的留出样本：askgate eval --config 配置 --model 模型",
-        )
-
-
 PORT = 8712
 
 
-def report(
-    profile: options.Profile = None,
-    evaluation: Annotated[
-        Path | None, Option(help="Report written by `eval`. Default: the newest reports/ppo_eval_*.json.")
-    ] = None,
-    as_json: options.Json = False,
-) -> None:
+def report(profile: ProfileName | None = None, evaluation: Path | None = None, as_json: options.Json = False) -> None:
     """Write the RC1 report of the run in this folder.
 
     The exit code is 0 only if both rounds, the evidence and the results passed and every amber light is signed off.
@@ -344,14 +144,13 @@ def report(
 
 
 def review(
-    profile: options.Profile = None,
-    days: Annotated[int, Option(min=1, help="Number of days to look back.")] = 7,
-    as_json: options.Json = False,
+    profile: ProfileName | None = None, days: Annotated[int, Option(min=1)] = 7, as_json: options.Json = False
 ) -> None:
     """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
     from ..loop.profile_loop import open_loop
+    from ..loop.sync import amber_line
     from ..pages.review import write_review
 
     loop = open_loop(options.chosen_profile(profile))
@@ -364,23 +163,13 @@ def review(
         f"{days} 天内：测量阶段 {len(found.events)} 次，训练后评测 {len(found.evaluations)} 次",
     )
     for one in found.ambers:
-        show.say(
-            f"amber: {one.en}, {f'signed off by {one.signed}' if one.signed else 'not signed off'}",
-            f"黄灯：{one.zh}，{f'{one.signed} 已签字' if one.signed else '未签字'}",
-        )
+        show.say(amber_line(one.name, one.signed))
     show.wrote(*made)
 
 
 def board(
-    port: Annotated[int, Option(min=0, max=65535, help="Port on 127.0.0.1; 0 selects any free port.")] = PORT,
-    run: Annotated[
-        list[Path] | None,
-        Option(
-            metavar="DIR",
-            help="Project folder to show, not a folder in runs/. Repeat the flag to compare several. Default: the "
-            "current folder.",
-        ),
-    ] = None,
+    port: Annotated[int, Option(min=0, max=65535)] = PORT,
+    run: Annotated[list[Path] | None, Option(metavar="DIR")] = None,
 ) -> None:
     """Show stages, curves and recorded dialogues in a browser.
 
@@ -395,21 +184,15 @@ def board(
     made = Board(roots)
     # Rounds, stages and KPIs name their files relative to the run folder.
     os.chdir(roots[0])
-    listener = _listen(HOST, port)
+    try:
+        listener = socket.create_server((HOST, port))
+    except OSError as error:
+        raise BadInput(
+            f"port {port} is not available ({os.strerror(error.errno or 0)})",
+            where="--port",
+            remedy="choose another, or 0 for any",
+        ) from None
     own = listener.getsockname()[1]
     show.say(f"http://{HOST}:{own}/  ({both('Ctrl-C ends it', '按 Ctrl-C 结束')})")
     config = uvicorn.Config(make_app(made, own), log_level="warning", server_header=False)
     uvicorn.Server(config).run(sockets=[listener])
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise BadInput(
-            f"port {port} is not available ({error.strerror})", where="--port", remedy="choose another, or 0 for any"
-        ) from None
-    return listener

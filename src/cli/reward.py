@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..core.defaults import BASELINE, MIN_SAMPLES, WEIGHTS
+from ..core.defaults import BASELINE, MIN_SAMPLES, SEED, TEMPLATES, WEIGHTS, SourceName
 from ..core.errors import BadInput
 from ..core.paths import ABLATION_SIDES
 from . import options, parse, show
@@ -18,17 +18,9 @@ if TYPE_CHECKING:
 
 SHADOW_EPISODES = Path("data/episodes/shadow.jsonl")
 CALIBRATION_EPISODES = Path("data/episodes/calibration.jsonl")
-OF_PROFILE = "Default: from the gate profile of --config."
-
 SHADOW_ROWS = (
-    "spearman",
-    "kendall_tau",
-    "top10_overlap",
-    "top20_overlap",
-    "corr_to_success_old",
-    "corr_to_success_new",
-    "corr_improve_pct",
-)
+    "spearman kendall_tau top10_overlap top20_overlap corr_to_success_old corr_to_success_new corr_improve_pct"
+).split()
 SHADOW_COLUMNS = {
     "episodes": "n",
     "success_rate": "success",
@@ -40,40 +32,24 @@ SHADOW_COLUMNS = {
 
 
 def shadow_run(
-    n: Annotated[
-        int, Option(min=1, help="Number of samples to draw from the shadow set, or with --materialize to write.")
-    ] = 245,
-    seed: Annotated[
-        int,
-        Option(
-            min=0,
-            help="Random seed. With --materialize, the same arguments and input files give a byte-identical file.",
-        ),
-    ] = options.SEED,
-    stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share of --mix.")] = False,
-    materialize: Annotated[Path | None, Option(help="Write the shadow set to this file, and stop.")] = None,
-    dump_manifest: Annotated[
-        Path | None, Option(help="Also write the list of samples to this file; needs --materialize.")
-    ] = None,
-    tag: Annotated[str, Option(help="Suffix of the report's file name; also written to the manifest.")] = "",
-    shadow_set: Annotated[Path | None, Option(help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")] = None,
-    episodes: options.Episodes = SHADOW_EPISODES,
-    config: options.BaseConfig = options.QUICKSTART,
+    n: Annotated[int, Option(min=1)] = 245,
+    seed: options.Seed = SEED,
+    stratify: Annotated[bool, Option("--stratify")] = False,
+    materialize: Path | None = None,
+    dump_manifest: Path | None = None,
+    tag: str = "",
+    shadow_set: Path | None = None,
+    episodes: Path = SHADOW_EPISODES,
+    config: Path = options.QUICKSTART,
     overrides: options.Set = None,
-    weights: Annotated[
-        Path | None,
-        Option(
-            help="Weights of the new reward. Default: configs/weights.json if it exists, else those that weight-calib "
-            "starts from."
-        ),
-    ] = None,
+    weights: Path | None = None,
     live_n: options.LiveN = None,
-    provider: options.Provider = "",
-    source: options.Source = "builtin",
-    data_dir: options.DataDir = None,
-    mix: options.Mix = options.MIX,
-    lang: options.Lang = "",
-    templates_dir: options.TemplatesDir = options.TEMPLATES,
+    provider: str = "",
+    source: SourceName = "builtin",
+    data_dir: Path | None = None,
+    mix: str = options.MIX,
+    lang: str = "",
+    templates_dir: Path = TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
     """Compare the old and the new reward on the shadow set (held-out samples).
@@ -113,7 +89,6 @@ def shadow_run(
         raise BadInput("is written with the shadow set", where="--dump-manifest", remedy="add --materialize FILE")
     profile = profile_for(load_train_config(config, overrides))
     options.say_profile(profile.name)
-    limits = profile.thresholds
     name = parse.tag(tag) or comparison.TAG
     shadow_set = shadow_set or Path(f"data/shadow_eval_{n}.jsonl")
     samples = shadow_samples(plan, stratify, shadow_set, show.Terminal())
@@ -131,7 +106,7 @@ def shadow_run(
         weights,
         {**flat(measured), "policy": measured, "model_sha256": rated.recorded[0].model},
         seed=seed,
-        limits=limits,
+        limits=profile.thresholds,
         tag=name,
         live_n=live_n,
         made_from=rated.made_from,
@@ -140,41 +115,21 @@ def shadow_run(
 
 
 def weight_calib(
-    cv: Annotated[int | None, Option(min=2, max=100, help=f"Number of cross-validation folds. {OF_PROFILE}")] = None,
-    boot: Annotated[int | None, Option(min=0, max=100_000, help=f"Number of bootstrap resamples. {OF_PROFILE}")] = None,
-    l2: Annotated[
-        float | None,
-        Option(
-            min=0,
-            help="Strength of the L2 penalty that keeps weights near the prior (the old weights, and an equal share "
-            f"for each new dimension). {OF_PROFILE}",
-        ),
-    ] = None,
-    seed: Annotated[int | None, Option(min=0, help=f"Random seed of folds and bootstrap. {OF_PROFILE}")] = None,
-    tag: Annotated[str, Option(help="Suffix of the report's file name.")] = "",
-    n: Annotated[
-        int,
-        Option(
-            min=MIN_SAMPLES, help="Number of samples to draw from --pool at random; one episode is recorded for each."
-        ),
-    ] = 600,
-    pool: Annotated[Path, Option(help="Pool to draw samples from.")] = options.BALANCED,
-    episodes: options.Episodes = CALIBRATION_EPISODES,
-    config: options.BaseConfig = options.QUICKSTART,
+    cv: Annotated[int | None, Option(min=2, max=100)] = None,
+    boot: Annotated[int | None, Option(min=0, max=100_000)] = None,
+    l2: Annotated[float | None, Option(min=0)] = None,
+    seed: Annotated[int | None, Option(min=0)] = None,
+    tag: str = "",
+    n: Annotated[int, Option(min=MIN_SAMPLES)] = 600,
+    pool: Path = options.BALANCED,
+    episodes: Path = CALIBRATION_EPISODES,
+    config: Path = options.QUICKSTART,
     overrides: options.Set = None,
     live_n: options.LiveN = None,
-    provider: options.Provider = "",
-    scored: Annotated[
-        Path | None,
-        Option(
-            help="Fit to the scored episodes in this file, with the settings of profile rc1. Ignores --config and "
-            "calls no judge."
-        ),
-    ] = None,
-    baseline: Annotated[
-        Path, Option(help="File with the weights of the old reward and the names of the new dimensions.")
-    ] = BASELINE,
-    out: Annotated[Path, Option(help="Weights to write. The report is written to reports/.")] = WEIGHTS,
+    provider: str = "",
+    scored: Path | None = None,
+    baseline: Path = BASELINE,
+    out: Path = WEIGHTS,
     as_json: options.Json = False,
 ) -> None:
     """Calibrate the weights of the reward.
@@ -190,9 +145,8 @@ def weight_calib(
     profile = load_profile("rc1") if scored else profile_for(load_train_config(config, overrides))
     options.say_profile(profile.name)
     given = {"cv": cv, "boot": boot, "l2": l2, "seed": seed}
-    settings = profile.thresholds.calibration.model_copy(
-        update={flag: value for flag, value in given.items() if value is not None}
-    )
+    known = {flag: value for flag, value in given.items() if value is not None}
+    settings = profile.thresholds.calibration.model_copy(update=known)
     name = parse.tag(tag) or calibration.TAG
     made_from: list[Path] = []
     if scored is None:
@@ -215,36 +169,15 @@ def weight_calib(
 
 
 def overclar_penalty(
-    alpha: Annotated[
-        float | None,
-        Option(
-            min=0,
-            max=1,
-            help="Penalty per needless clarifying question. Default: from configs/default.yaml; with --ablation from "
-            "--config.",
-        ),
-    ] = None,
-    cap: Annotated[
-        int | None,
-        Option(
-            min=0,
-            max=64,
-            help="Maximum number of penalized clarifying questions. Default: from configs/default.yaml; with "
-            "--ablation from --config.",
-        ),
-    ] = None,
-    ablation: Annotated[
-        bool, Option("--ablation", help="Train with and without the penalty, and compare both on held-out samples.")
-    ] = False,
-    config: Annotated[Path, Option(help="Training config of both ablation runs.")] = options.QUICKSTART,
-    steps: Annotated[int, Option(min=1, max=2000, help="Training steps per ablation run.")] = 20,
-    seeds: Annotated[str, Option(help="Comma-separated random seeds, one pair of runs each.")] = str(options.SEED),
-    n: Annotated[int | None, Option(min=1, help="Number of held-out samples to evaluate on. Default: all.")] = None,
-    episodes: Annotated[
-        Path | None,
-        Option(help="Folder for the held-out episodes (recorded dialogues). Default: data/episodes/TAG_ablation."),
-    ] = None,
-    tag: options.Tag = "",
+    alpha: Annotated[float | None, Option(min=0, max=1)] = None,
+    cap: Annotated[int | None, Option(min=0, max=64)] = None,
+    ablation: Annotated[bool, Option("--ablation")] = False,
+    config: Path = options.QUICKSTART,
+    steps: Annotated[int, Option(min=1, max=2000)] = 20,
+    seeds: str = str(SEED),
+    n: Annotated[int | None, Option(min=1)] = None,
+    episodes: Path | None = None,
+    tag: str = "",
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
@@ -273,11 +206,8 @@ def overclar_penalty(
 
 def _print_comparison(report: Report) -> None:
     figures = report.figures
-    intervals = figures["intervals"]
-    rows = []
-    for name in SHADOW_ROWS:
-        low, high = intervals.get(name, (None, None))
-        rows.append([name, *map(show.cell, (figures[name], low, high))])
+    intervals = {name: figures["intervals"].get(name, (None, None)) for name in SHADOW_ROWS}
+    rows = ([name, *map(show.cell, (figures[name], *interval))] for name, interval in intervals.items())
     show.print_table(("old score against new", "value", "95% from", "to"), rows)
     parts = {**figures["task"], **figures["difficulty"], "judged": figures["judged"], "stable": figures["stable"]}
     by_part = ([part, *(show.cell(one[name]) for name in SHADOW_COLUMNS)] for part, one in parts.items())
@@ -299,18 +229,13 @@ def _print_weights(report: Report) -> None:
             f"{title}, held out: {show.cell(compared['old'])} by the old weights, {show.cell(compared['new'])} "
             f"by the new (change {show.cell(compared['change_low'])} to {show.cell(compared['change_high'])})"
         )
-    _print_judge_auc(report.figures["judge_auc"], report.figures["live_episodes"])
+    if found := report.figures["judge_auc"]:
+        from ..reward.rank_statistics import CHANCE
 
-
-def _print_judge_auc(found: dict[str, list[float]], episodes: int) -> None:
-    from ..reward.rank_statistics import CHANCE
-
-    if not found:
-        return
-    shown = [f"{name} {auc:.2f} ({low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items()]
-    show.say(f"AUC of the judge's scores against success, {episodes} episodes: {', '.join(shown)}")
-    if all(low <= CHANCE for _, low, _ in found.values()):
-        show.say(f"none is above chance ({CHANCE}): these scores do not tell successes from failures")
+        shown = ", ".join(f"{name} {auc:.2f} ({low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items())
+        show.say(f"AUC of the judge's scores against success, {report.figures['live_episodes']} episodes: {shown}")
+        if all(low <= CHANCE for _, low, _ in found.values()):
+            show.say(f"none is above chance ({CHANCE}): these scores do not tell successes from failures")
 
 
 def _print_penalties(alpha: float, cap: int, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from ..core.defaults import SEED, ProfileName
 from ..core.errors import BadInput
 from ..core.paths import LIVE_SCORES, probe_report
 from . import options, show
@@ -30,10 +31,10 @@ cache = typer.Typer(
 
 
 def probe_scorer(
-    n: Annotated[int, Option(min=1, help="Number of new samples to score.")] = 8,
-    provider: options.Provider = "",
-    live: Annotated[bool, Option("--live", help="Required: allows real calls, which may be billed.")] = False,
-    profile: options.GateProfile = None,
+    n: Annotated[int, Option(min=1)] = 8,
+    provider: str = "",
+    live: Annotated[bool, Option("--live")] = False,
+    profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Test the judge with real calls. Reports latency and cost, and how the judge scores worthless answers."""
@@ -62,28 +63,16 @@ def probe_scorer(
     with suppress(BadInput):  # there is none, or it cannot be read
         if not report.passed and read_json(path, "").get("passed"):
             path = path.with_suffix(".failed.json")
-    if path != probe_report(profile):
-        show.complain(
-            f"the report of the probe that passed is kept; this one is in {path}",
-            f"已通过的探针报告保持不变；本次报告写入 {path}",
-        )
+            english = f"the report of the probe that passed is kept; this one is in {path}"
+            show.complain(english, f"已通过的探针报告保持不变；本次报告写入 {path}")
     write_json(path, report)
     show.finish(report, as_json, path, details=_print_probe, failed_code=BadInput.exit_code)
 
 
 def assert_not_simulated(
     *,
-    cache_hit_lt: Annotated[
-        float,
-        options.threshold(
-            "cache_hit_lt_round1",
-            "The share of votes from the cache must be below this, 0 to 1. --profile does not change it.",
-            min=0,
-            max=1,
-            flag="--cache-hit-lt",
-        ),
-    ],
-    profile: options.GateProfile = None,
+    cache_hit_lt: Annotated[float, options.threshold("cache_hit_lt_round1", min=0, max=1, flag="--cache-hit-lt")],
+    profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Check that the last 100 judge scores came from real calls.
@@ -99,42 +88,16 @@ def assert_not_simulated(
 
 def score(
     pool: options.Pool = options.BALANCED,
-    out: Annotated[
-        Path,
-        Option(help="Scores to write, one line per sample. Samples already scored in this file are not scored again."),
-    ] = LIVE_SCORES,
-    n: Annotated[
-        int | None, Option(min=1, help="Number of samples to score, drawn at random with --seed. Default: all.")
-    ] = None,
-    seed: Annotated[int, Option(min=0, help="Random seed for drawing --n samples.")] = options.SEED,
-    samples: Annotated[
-        Path | None, Option(help="File to write the live-scored samples to, in the order of the pool.")
-    ] = None,
-    budget: Annotated[
-        float | None, Option(min=0, help="Stop before spending more than this many US dollars. Default: no limit.")
-    ] = None,
-    provider: options.Provider = "",
-    k: Annotated[
-        int | None,
-        Option(
-            min=1,
-            max=101,
-            help="Minimum number of judge votes per sample. While votes disagree, more are requested, up to k_max. "
-            "Default: k in configs/default.yaml, which also has k_max.",
-        ),
-    ] = None,
-    batch: Annotated[
-        bool, Option("--batch", help="Use the provider's Batch API: about half the price, replies within a day.")
-    ] = False,
-    cluster: Annotated[
-        str,
-        Option(
-            metavar="ADDRESS",
-            help="Ray cluster with one judge for all processes: one rate limit, cache and ledger. `auto` joins the "
-            "cluster of this node, `local` starts one. Default: this process calls the judge.",
-        ),
-    ] = "",
-    profile: options.GateProfile = None,
+    out: Path = LIVE_SCORES,
+    n: Annotated[int | None, Option(min=1)] = None,
+    seed: options.Seed = SEED,
+    samples: Path | None = None,
+    budget: Annotated[float | None, Option(min=0)] = None,
+    provider: str = "",
+    k: Annotated[int | None, Option(min=1, max=101)] = None,
+    batch: Annotated[bool, Option("--batch")] = False,
+    cluster: Annotated[str, Option(metavar="ADDRESS")] = "",
+    profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Score a pool with the judge.
@@ -170,13 +133,11 @@ def score(
 
 
 def validate_scores(
-    scores: Annotated[Path, Argument(metavar="SCORES", help="File written by `askgate score`.")] = LIVE_SCORES,
-    least: Annotated[int, Option(min=1, help="Minimum number of samples with a live score.")] = 1,
-    max_unstable: Annotated[
-        float, Option(min=0, max=1, help="Maximum share of samples whose votes disagree, 0 to 1.")
-    ] = 0.5,
-    out: options.ReportFile = Path("reports/stability_report.json"),
-    profile: options.GateProfile = None,
+    scores: Annotated[Path, Argument(metavar="SCORES")] = LIVE_SCORES,
+    least: Annotated[int, Option(min=1)] = 1,
+    max_unstable: Annotated[float, Option(min=0, max=1)] = 0.5,
+    out: Path = Path("reports/stability_report.json"),
+    profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
     """Check live scores.
@@ -201,15 +162,7 @@ def stat(as_json: options.Json = False) -> None:
 
 
 @cache.command()
-def invalidate(
-    spec: Annotated[
-        str,
-        Option(
-            help="Filter such as provider=deepseek_r1,prompt_version=judge-1,older_than=7d. All conditions must match."
-        ),
-    ],
-    as_json: options.Json = False,
-) -> None:
+def invalidate(spec: Annotated[str, Option()], as_json: options.Json = False) -> None:
     """Remove replies from the cache. The judge is called, and billed, again when a removed reply is needed."""
     from ..scoring.store import invalidate as remove
 
@@ -232,7 +185,7 @@ def forget_batches(as_json: options.Json = False) -> None:
 
 
 @cache.command("replay-bad")
-def replay_bad(profile: options.GateProfile = None, as_json: options.Json = False) -> None:
+def replay_bad(profile: ProfileName | None = None, as_json: options.Json = False) -> None:
     """Parse bad replies again (those without usable scores). If that fails, calls the judge again, which is billed."""
     from ..config.profile import load_profile, scoring_of
     from ..scoring.judge import open_session
@@ -303,16 +256,14 @@ def _print_summary(done: Summary) -> None:
 def _print_probe(report: Report) -> None:
     from ..scoring.stub_checks import is_answered
 
-    calls = []
-    if not any(is_answered(call["status"]) for call in report.figures["calls"]):
-        n = len(report.figures["calls"])
-        show.say(f"no call succeeded, of {n}", f"{n} 次调用无一成功")
+    calls, made = [], report.figures["calls"]
+    if not any(is_answered(call["status"]) for call in made):
+        show.say(f"no call succeeded, of {len(made)}", f"{len(made)} 次调用无一成功")
         return
-    for call in report.figures["calls"]:
+    for call in made:
         latency, cached = f"{call['latency_ms']:.0f}", "hit" if call["cache_hit"] else "-"
-        calls.append(
-            [call["request_id"][-12:] or "-", str(call["billable_tokens"]), latency, cached, call["status"][:60]]
-        )
+        request = call["request_id"][-12:] or "-"
+        calls.append([request, str(call["billable_tokens"]), latency, cached, call["status"][:60]])
     show.print_table(("request", "tokens", "latency ms", "cache", "status"), calls, text=("cache", "status"))
     canaries = []
     for one in report.figures["canaries"]:

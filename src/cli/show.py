@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LABELLED = ("trial_checks", "difficulty_checks", "agreement", "ablation")
 """Groups of labels of the pages that name checks."""
-ROWS_SHOWN = 20
-"""Number of skipped rows that are named in the terminal."""
+ROWS_SHOWN = 20  # number of skipped rows that are named in the terminal
 FIGURES = {
     "need_ask_success": both("need-ask success", "需问成功率"),
     "overclar_rate": both("over-clarification", "过度澄清率"),
@@ -105,8 +104,7 @@ def _chinese_texts() -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(pattern), chinese) for pattern, chinese in found]
 
 
-FEW_HELD_OUT = 30
-"""Below this the figures of a comparison are hardly more than chance."""
+FEW_HELD_OUT = 30  # below this the figures of a comparison are hardly more than chance
 
 
 def say_held_out(samples: int) -> None:
@@ -252,25 +250,22 @@ def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out:
     other = held_out if held_out is not None else counts.shadow if train else counts.train + counts.alike
     alike = counts.alike if train else 0
     rest = counts.rows - counts.skipped - used - other - alike
-    what = both(
-        "held out for evaluation" if train else "in the training part", "条留作评测" if train else "条属于训练部分"
-    )
-    english = (
-        f"{counts.rows} rows read: {used} used ({need_ask} need a question), {other} {what}, {counts.skipped} skipped"
-    )
-    chinese = (
-        f"读入 {counts.rows} 行：使用 {used} 条（其中 {need_ask} 条需要提问），{other} {what}，跳过 {counts.skipped} 行"
-    )
+    said = [
+        both(f"{used} used ({need_ask} need a question)", f"使用 {used} 条（其中 {need_ask} 条需要提问）"),
+        both(f"{other} held out for evaluation", f"{other} 条留作评测")
+        if train
+        else both(f"{other} in the training part", f"{other} 条属于训练部分"),
+        both(f"{counts.skipped} skipped", f"跳过 {counts.skipped} 行"),
+    ]
     if alike:
-        english += f", {alike} too much like a held-out row"
-        chinese += f"，{alike} 条与留出样本过于相似而不用"
+        said.append(both(f"{alike} too much like a held-out row", f"{alike} 条与留出样本过于相似而不用"))
     if rest and held_out is None:
-        english += f", {rest} not needed for this --n and --clarify-rate"
-        chinese += f"，{rest} 条超出所要求的样本数或提问比例而未用"
+        english = f"{rest} not needed for this --n and --clarify-rate"
+        said.append(both(english, f"{rest} 条超出所要求的样本数或提问比例而未用"))
     elif rest:
-        english += f", {rest} left out: more that need a question take more complete rows"
-        chinese += f"，{rest} 条未用：信息完整的行太少，不能再加需要提问的行"
-    return both(english, chinese)
+        english = f"{rest} left out: more that need a question take more complete rows"
+        said.append(both(english, f"{rest} 条未用：信息完整的行太少，不能再加需要提问的行"))
+    return both(f"{counts.rows} rows read: ", f"读入 {counts.rows} 行：") + both(", ", "，").join(said)
 
 
 def _print_checks(report: Report) -> None:
@@ -420,8 +415,7 @@ def _tenths(label: str, total: int) -> Callable[[int], None]:
     return progress
 
 
-WAITS_EVERY_S = 300.0
-"""Without a terminal the state of a batch is printed this often."""
+WAITS_EVERY_S = 300.0  # without a terminal the state of a batch is printed this often
 
 
 def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Tally], None]:

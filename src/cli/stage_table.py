@@ -20,25 +20,15 @@ from ..core.paths import LOGS
 from ..loop.stage import FAILED, PASSED, Stage, in_chinese
 from ..loop.stage_view import RunningStage, StageView, figure_of, log_of, verdict
 from ..runtime.language import in_language
-from . import show
 
 REFRESH_S = 0.5
-WIDE = 120
-"""Columns from which there is room for the titles in full."""
-NAMES, TITLES, FIGURES, TIMES = 15, 16, 33, 7
-"""Columns of a terminal of 80, less one for the state and the gaps."""
+WIDE = 120  # columns from which there is room for the titles in full
+NAMES, TITLES, FIGURES, TIMES = 15, 16, 33, 7  # columns of a terminal of 80, less one for the state and the gaps
 BAR = 6
-DONE = ("ok", "kept", "RED")
-"""States of a stage that ended with a verdict."""
+DONE = ("ok", "kept", "RED")  # states of a stage that ended with a verdict
 READ_BYTES = 4096
 COLOURS = {"ok": "green", "kept": "green", "RED": "bold red", "stop": "bold red", "run": "bold cyan", "skip": "yellow"}
 _PROGRESS = re.compile(r"^(?:.*: )?([\w ]+): (\d+)(?: of |/)(\d+)\b|\b(step) (\d+)/(\d+)\b", re.MULTILINE)
-
-
-def stage_view(resume: str) -> StageView:
-    """What shows a loop: a table if standard output is a terminal. `resume`: the command that runs the loop again."""
-    console = show.console()
-    return StageTable(console, resume) if console.is_terminal else StageView(show.say, resume)
 
 
 class Progress(NamedTuple):
@@ -70,8 +60,7 @@ class Row:
     figure: str = ""
     seconds: float | None = None
     progress: Progress | None = None
-    first: tuple[Progress, float] | None = None
-    """First count with the label of the present one, and its time."""
+    first: tuple[Progress, float] | None = None  # first count with the label of the present one, and its time
 
     def count(self, found: Progress | None) -> None:
         if found and (self.first is None or self.first[0].label != found.label or found.done < self.first[0].done):

@@ -7,6 +7,7 @@ is null. Alarms are part of the KPIs, so that a cache that answers everything is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,8 +36,7 @@ class Alarm(Struct, frozen=True):
 
 class Kpi(Struct, frozen=True):
     value: float | None
-    source: str
-    """The file that it was read from; empty where there is none."""
+    source: str  # the file that it was read from; empty where there is none
     alarm: Alarm | None = None
 
 
@@ -44,13 +44,15 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
     """KPIs of the run folder that the process works in. `evaluation`: report of base against trained policy."""
     paths = profile.paths
     scorings = newest_scorings(paths.ledger, WINDOW) if paths.ledger.is_file() else []
+    scored = [one.entry for one in scorings if one.entry.overall is not None]
     ledger = str(paths.ledger) if scorings else ""
+    shadow = _at(json_or_none(paths.shadow_report), "figures")
     evidence = (paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config)
     quality = {
         **_diversity(paths.pool_report),
-        **_agreement(paths.shadow_report),
+        **{name: Kpi(_number(shadow, name), str(paths.shadow_report) if shadow else "") for name in SHADOW},
         **_policy(evaluation),
-        "unstable_share": Kpi(_unstable_share(scorings), ledger),
+        "unstable_share": Kpi(sum(not one.stable for one in scored) / len(scored) if scored else None, ledger),
     }
     engineering = {
         **_service(scorings, ledger, profile.thresholds.cache_hit_lt_round2),
@@ -74,11 +76,6 @@ def _diversity(report: Path) -> dict[str, Kpi]:
     return figures | {name: Kpi(float(len(one)) if one else None, source) for name, one in counts.items()}
 
 
-def _agreement(report: Path) -> dict[str, Kpi]:
-    figures = _at(json_or_none(report), "figures")
-    return {name: Kpi(_number(figures, name), str(report) if figures else "") for name in SHADOW}
-
-
 def _policy(report: Path | None) -> dict[str, Kpi]:
     """Figures of base and trained policy over all seeds; success by task and difficulty too."""
     changes = _at(json_or_none(report), "pooled", "changes") if report else None
@@ -89,12 +86,6 @@ def _policy(report: Path | None) -> dict[str, Kpi]:
         for name in names
         for side in ("base", "trained")
     }
-
-
-def _unstable_share(scorings: list[Scoring]) -> float | None:
-    """Share of the last scorings whose votes vary more than the limit."""
-    scored = [one.entry for one in scorings if one.entry.overall is not None]
-    return sum(not one.stable for one in scored) / len(scored) if scored else None
 
 
 def _service(scorings: list[Scoring], source: str, most_hits: float) -> dict[str, Kpi]:
@@ -138,11 +129,10 @@ def checkpoint_completeness(root: Path) -> float | None:
 
 
 def _is_undamaged(folder: Path) -> bool:
-    try:
+    with suppress(Damaged):
         verify(folder)
-    except Damaged:
-        return False
-    return True
+        return True
+    return False
 
 
 def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUM_FOLDER) -> float | None:
@@ -152,11 +142,9 @@ def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUM_FOLDE
 
 
 def _has_checksum(path: Path, checksums: Path) -> bool:
-    try:
-        stated = checksum_path(path, checksums).read_text().split()
-    except (OSError, UnicodeDecodeError):
-        return False
-    return stated == [sha256_file(path), path.as_posix()]
+    with suppress(OSError, UnicodeDecodeError):
+        return checksum_path(path, checksums).read_text().split() == [sha256_file(path), path.as_posix()]
+    return False
 
 
 def _at(value: Any, *names: str) -> Any:

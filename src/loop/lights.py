@@ -35,14 +35,10 @@ class Light(Struct, frozen=True):
     title: str
     title_zh: str
     colour: Colour
-    why: str
-    """Why it is not green."""
-    reasons: list[Check]
-    """The checks that failed, or the ambers."""
-    report: str
-    """Path of the stage's first report; empty where there is none."""
-    signed: dict[str, str] = {}
-    """Its ambers that were signed off: name, and who signed with which reason."""
+    why: str  # why it is not green
+    reasons: list[Check]  # the checks that failed, or the ambers
+    report: str  # path of the stage's first report; empty where there is none
+    signed: dict[str, str] = {}  # its ambers that were signed off: name, and who signed with which reason
     why_zh: str = ""
 
     @property
@@ -74,6 +70,12 @@ def with_sign_offs(found: Sequence[Light], signed: Mapping[str, str]) -> list[Li
     return [_with_sign_offs(light, signed) if light.colour == "amber" else light for light in found]
 
 
+def ambers_of(found: Sequence[Light]) -> dict[str, str]:
+    """Every amber once, though several lights may show it, with who signed it off; empty if nobody did."""
+    amber = [light for light in found if light.colour == "amber"]
+    return {one.name: light.signed.get(one.name, "") for light in amber for one in light.reasons}
+
+
 def _with_sign_offs(light: Light, signed: Mapping[str, str]) -> Light:
     own = {one.name: signed[one.name] for one in light.reasons if one.name in signed}
     labels = {one.name: amber_label(one.name) for one in light.reasons}
@@ -83,7 +85,7 @@ def _with_sign_offs(light: Light, signed: Mapping[str, str]) -> Light:
 
 
 def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
-    """What to do next, in English and Chinese. `command` resumes the loop."""
+    """The next step, in English and Chinese. `command` resumes the loop."""
     for light in found:
         if light.colour == "red" and light.reasons:
             first = light.reasons[0]

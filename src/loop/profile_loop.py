@@ -30,7 +30,7 @@ from .lights import COMMANDS, Light, lights, next_step, state_file, with_sign_of
 from .runner import Result, run_stages
 from .stage import Stage, State
 from .stage_view import StageView
-from .stages import last_was_full, stages_of, trained_config
+from .stages import last_was_full, stages_of
 
 PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
 """Variables that name a judge somewhere else. The embedded loop does not pass them on."""
@@ -41,8 +41,7 @@ class ProfileLoop:
     profile: Profile
     stages: list[Stage]
     state: State
-    full: bool
-    """Three seeds and the SFT control (`quickstart --full`)."""
+    full: bool  # three seeds and the SFT control (`quickstart --full`)
 
     @property
     def command(self) -> str:
@@ -50,11 +49,6 @@ class ProfileLoop:
         if self.profile.name == "quickstart" and "MAKELEVEL" in os.environ:
             return f"make quickstart{'-full' if self.full else ''}"
         return COMMANDS[self.profile.name] + (" --full" if self.full else "")
-
-    @property
-    def trained_config(self) -> Path:
-        """The config of the training stage."""
-        return trained_config(self.profile, self.full)
 
     def lights(self) -> list[Light]:
         found = lights(self.stages, self.state)
@@ -65,7 +59,7 @@ class ProfileLoop:
         return with_sign_offs(found, sign_offs(self.profile))
 
     def next_step(self, found: list[Light]) -> tuple[str, str]:
-        """What to do next, in English and Chinese."""
+        """The next step, in English and Chinese."""
         if not has_run():
             here = Path.cwd()
             return (

@@ -37,8 +37,7 @@ from .stage_view import RunningStage, StageView, log_of
 MODULE = f"{__name__.split('.')[0]}.cli"
 WAIT_S = 0.2
 POLL_S = 0.05
-GRACE_S = 20.0
-"""Seconds that child processes have to stop cleanly when this one is terminated."""
+GRACE_S = 20.0  # seconds that child processes have to stop cleanly when this one is terminated
 THREADS = "OMP_NUM_THREADS"
 
 
@@ -48,8 +47,6 @@ class Result:
 
     stage: Stage
     code: int | None
-    kept: bool = False
-    """It was run before, and its inputs and outputs are unchanged."""
 
 
 def verb(name: str, *arguments: str | Path) -> tuple[str, ...]:
@@ -139,7 +136,7 @@ def _skip(stage: Stage, stages: Sequence[Stage], state: State, view: StageView) 
     code = state.entries[stage.name].code
     assert code is not None
     view.kept(stage, code)
-    return Result(stage, code, kept=True)
+    return Result(stage, code)
 
 
 def _start(
@@ -169,8 +166,7 @@ def _start(
 
 def _finish(one: RunningStage, state: State, view: StageView) -> Result:
     """Records the end of a stage. Its code is 128 plus the signal number after a signal, as in shells."""
-    code = one.child.returncode
-    code = code if code >= 0 else 128 - code
+    code = one.child.returncode if one.child.returncode >= 0 else 128 - one.child.returncode
     state.end(one.stage, code)
     write_checksums(one.stage.outputs)
     view.ended(one, code)

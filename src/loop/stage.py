@@ -15,17 +15,15 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-import yaml
 
 from askgate_env.types import Record
 
 from .. import __version__
 from ..checkpoint.seal import FileEntry
 from ..core.check import now
-from ..core.files import code_sha256, fingerprint, read_record, sha256_file, shipped, write_json
+from ..core.files import code_sha256, fingerprint, package_yaml, read_record, sha256_file, shipped, write_json
 
-PASSED, FAILED = 0, 1
-"""Exit codes of a stage that ended: its gate passed, or its gate failed."""
+PASSED, FAILED = 0, 1  # exit codes of a stage that ended: its gate passed, or its gate failed
 
 
 @dataclass(frozen=True)
@@ -35,20 +33,16 @@ class Stage:
     name: str
     title: str
     title_zh: str
-    command: tuple[str, ...]
-    """Arguments of `python`."""
+    command: tuple[str, ...]  # arguments of `python`
     inputs: tuple[Path, ...]
     outputs: tuple[Path, ...]
     grows: tuple[Path, ...] = ()
     """Files that this stage and later ones append to, such as a ledger. What it wrote must not change."""
-    needs: tuple[str, ...] = ()
-    """Names of stages that must have passed before this one is started."""
-    after_all: bool = False
-    """Starts only when all stages before it have ended."""
+    needs: tuple[str, ...] = ()  # names of stages that must have passed before this one is started
+    after_all: bool = False  # starts only when all stages before it have ended
     number: tuple[Path, str] | None = None
     """A JSON file, or a JSONL file of which the last line counts, and the format of its figure that is shown."""
-    seconds: float | None = None
-    """Typical duration, for the time left. None: not known."""
+    seconds: float | None = None  # typical duration, for the time left. None: not known
 
     def waits_for(self, earlier: Stage) -> bool:
         """Whether an earlier stage must have ended first: this one needs it, or uses a file that it makes."""
@@ -64,14 +58,12 @@ class StageRecord(Record, frozen=True):
     version: str
     inputs: dict[str, str | None]
     started: str
-    code: int | None = None
-    """None: it was started and did not end."""
+    code: int | None = None  # None: it was started and did not end
     outputs: dict[str, str | None] = msgspec.field(default_factory=dict)
     grown: dict[str, FileEntry] = msgspec.field(default_factory=dict)
     """Files that later stages append to, as they were when the stage ended."""
     ended: str = ""
-    askgate: str = ""
-    """SHA-256 of the code that ran it."""
+    askgate: str = ""  # SHA-256 of the code that ran it
 
 
 class State:
@@ -79,10 +71,11 @@ class State:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.entries: dict[str, StageRecord] = _read(path)
+        remedy = "remove it; every stage is then run again, and replies of the judge stay in the cache"
+        read = read_record(path, dict[str, StageRecord], remedy, "cannot be read") if path.exists() else {}
+        self.entries: dict[str, StageRecord] = read
 
     def begin(self, stage: Stage) -> None:
-        """Records that the stage was started."""
         self._put(stage.name, _begun(stage, now()))
 
     def end(self, stage: Stage, code: int) -> None:
@@ -155,20 +148,16 @@ def _verb_and_flags(command: Sequence[str]) -> list[str]:
     return list(command[2:] if ours else command)
 
 
+@cache
 def in_chinese(why: str) -> str:
     """A reason of `State` or of a light in Chinese.
 
     >>> in_chinese("data/pool.jsonl changed")
     'data/pool.jsonl 已变'
     """
-    found = ((re.fullmatch(pattern, why), chinese) for pattern, chinese in _chinese_texts())
+    texts = package_yaml(str(Path(__file__).with_name("why_zh.yaml")))
+    found = ((re.fullmatch(pattern, why), chinese) for pattern, chinese in texts)
     return next((match.expand(chinese) for match, chinese in found if match), why)
-
-
-@cache
-def _chinese_texts() -> list[tuple[str, str]]:
-    read: list[tuple[str, str]] = yaml.safe_load(Path(__file__).with_name("why_zh.yaml").read_bytes())
-    return read
 
 
 def _first_change(then: dict[str, str | None], paths: Sequence[Path]) -> str:
@@ -191,8 +180,3 @@ def _changed_append(entry: StageRecord) -> str:
         if len(head) < grown.bytes or hashlib.sha256(head).hexdigest() != grown.sha256:
             return f"{path} changed"
     return ""
-
-
-def _read(path: Path) -> dict[str, StageRecord]:
-    remedy = "remove it; every stage is then run again, and replies of the judge stay in the cache"
-    return read_record(path, dict[str, StageRecord], remedy, "cannot be read") if path.exists() else {}

@@ -20,8 +20,7 @@ from ..runtime.language import in_language
 from .lights import reasons_of
 from .stage import FAILED, PASSED, Stage, in_chinese
 
-TAIL = 15
-"""Lines of a failed stage's output that are shown."""
+TAIL = 15  # lines of a failed stage's output that are shown
 _CHECKS = re.compile(r"^(?:PASSED|通过) \S+: (\d+) ", re.MULTILINE)
 
 
@@ -29,8 +28,7 @@ _CHECKS = re.compile(r"^(?:PASSED|通过) \S+: (\d+) ", re.MULTILINE)
 class RunningStage:
     stage: Stage
     child: subprocess.Popen[bytes]
-    began: float
-    """Time of `time.monotonic`."""
+    began: float  # time of `time.monotonic`
 
 
 def log_of(stage: Stage) -> Path:

@@ -10,14 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from askgate_env.actions import TOOLS
 
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, profile_path
 from ..core.defaults import DIFFICULTY_MIX, SEED, as_flag
-from ..core.files import sidecar
+from ..core.files import package_yaml, sidecar
 from ..core.paths import EVAL_METRICS, evaluation_report, final_models, probe_report
 from ..eval.ablation import profile_plan
 from ..gates.admission import trial_tag
@@ -27,17 +25,22 @@ from .stage import Stage, State
 
 BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """Base model of a profile, if it is a folder. One from the hub is identified by its name in the config."""
-FULL = "_full"
-"""Suffix of stages that `quickstart --full` runs differently."""
+FULL = "_full"  # suffix of stages that `quickstart --full` runs differently
 SCORED = Path("reports/rc1/pool.scores.jsonl")
 """Live scores of samples of the balanced pool; the list of unstable samples is beside it."""
 REPORTS = ("shadow_run_", "calibration_report_", "overclar_ablation_")
 
 
+@cache
+def _definitions() -> dict[str, dict[str, Any]]:
+    return dict(package_yaml(str(Path(__file__).with_suffix(".yaml"))))
+
+
 def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
     """All stages of the loop. `full`: three seeds and the SFT control (quickstart only)."""
     values, files = _values(profile, full), _files(profile, full)
-    chosen = {name: one for name, one in _read().items() if one.get("when", "").format(**values) not in ("0", "False")}
+    listed = _definitions().items()
+    chosen = {name: one for name, one in listed if one.get("when", "").format(**values) not in ("0", "False")}
     return [_stage(name, one, values, files, chosen) for name, one in chosen.items()]
 
 
@@ -45,12 +48,6 @@ def last_was_full(state: State) -> bool:
     """Whether the last training was that of `quickstart --full`."""
     begun = {name: state.entries[name].started for name in ("train", f"train{FULL}") if name in state.entries}
     return bool(begun) and max(begun, key=begun.__getitem__) == f"train{FULL}"
-
-
-@cache
-def _read() -> dict[str, dict[str, Any]]:
-    read: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
-    return read
 
 
 def _stage(
@@ -83,7 +80,7 @@ def _stage(
 
 
 def _values(profile: Profile, full: bool) -> dict[str, Any]:
-    """What the names in braces stand for. A list stands for several words."""
+    """Values of the names in braces. A list stands for several words."""
     paths, limits = profile.paths, profile.thresholds
     return {
         "profile": profile.name,
@@ -117,7 +114,7 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
 
 
 def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
-    """What the names of files stand for: the profile's paths, their sidecars, and what is known only here."""
+    """Files by name: the profile's paths, their sidecars, and what is known only here."""
     paths = profile.paths
     config, ablation = trained_config(profile, full), load_train_config(paths.ablation_config).reward
     of_profile = {name: (path,) for name in type(paths).model_fields if isinstance(path := getattr(paths, name), Path)}
@@ -147,7 +144,6 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
 
 
 def trained_config(profile: Profile, full: bool) -> Path:
-    """The config of the training stage."""
     return profile.paths.trial if full and profile.paths.trial else profile.paths.config
 
 

@@ -20,7 +20,7 @@ from ..core.check import amber_label
 from ..core.errors import BadInput
 from ..core.files import write_json
 from ..runtime.language import in_language
-from .lights import Light
+from .lights import Light, ambers_of
 from .stage import fingerprints
 
 SETTINGS = Path("configs/sync.yaml")
@@ -28,16 +28,12 @@ FOLDER = Path("reports/sync")
 
 
 class Artifact(Section):
-    """A file that one side hands to the other."""
-
     name: str = Field(min_length=1)
     path: FilePath
     desc: str = Field(min_length=1)
 
 
 class SyncSettings(Section):
-    """`configs/sync.yaml`."""
-
     from_: str = Field(alias="from", pattern=r"^[\w-]+$")
     to: str = Field(pattern=r"^[\w-]+$")
     artifacts: list[Artifact] = Field(min_length=1)
@@ -76,15 +72,12 @@ def packet(settings: SyncSettings, number: int, lights: Sequence[Light], notes: 
     """The packet in the form that the two sides agreed on (document 004, section 6; see docs/internal/seeds.md)."""
     sums = fingerprints([one.path for one in settings.artifacts])
     digests = {one.name: sums[str(one.path)] for one in settings.artifacts}
+    listed = [one.model_dump(mode="json") for one in settings.artifacts]
     return {
         "from": settings.from_,
         "round": number,
-        f"need_from_{settings.to}": [_listed(one) for one in settings.artifacts if digests[one.name] is None],
-        "artifacts_produced": [
-            {**_listed(one), "sha256": digest}
-            for one in settings.artifacts
-            if (digest := digests[one.name]) is not None
-        ],
+        f"need_from_{settings.to}": [one for one in listed if digests[one["name"]] is None],
+        "artifacts_produced": [{**one, "sha256": digest} for one in listed if (digest := digests[one["name"]])],
         "risks_blockers": _risks(lights) or [in_language("none", "无")],
         "notes": notes,
     }
@@ -95,11 +88,7 @@ def _risks(lights: Sequence[Light]) -> list[str]:
     red = [light for light in lights if light.colour == "red"]
     failed = [f"{titles[light.stage]}: {reason.name}" for light in red for reason in light.reasons]
     failed += [f"{titles[light.stage]}: {in_language(light.why, light.why_zh)}" for light in red if not light.reasons]
-    # Several lights may show the same amber.
-    signed = {
-        one.name: light.signed.get(one.name) for light in lights if light.colour == "amber" for one in light.reasons
-    }
-    ambers = [_amber(name, by) for name, by in signed.items()]
+    ambers = [amber_line(name, by) for name, by in ambers_of(lights).items()]
     grey = [light for light in lights if light.colour == "grey"]
     if not grey:
         return [*failed, *ambers]
@@ -109,13 +98,10 @@ def _risks(lights: Sequence[Light]) -> list[str]:
     return [*failed, *ambers, in_language(english, chinese)]
 
 
-def _amber(name: str, signed: str | None) -> str:
+def amber_line(name: str, signed: str) -> str:
+    """An amber and who signed it off, in the language of the terminal."""
     english, chinese = amber_label(name)
     return in_language(
         f"amber: {english}, {f'signed off by {signed}' if signed else 'not signed off'}",
         f"黄灯：{chinese}，{f'{signed} 已签字' if signed else '未签字'}",
     )
-
-
-def _listed(one: Artifact) -> dict[str, str]:
-    return {"name": one.name, "path": one.path.as_posix(), "desc": one.desc}

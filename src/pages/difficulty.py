@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from askgate_env.types import LEVELS, TASKS
 
-from ..core.check import Check
+from ..core.check import Check, Report
+from ..core.files import atomic_files, json_bytes
 from ..data.difficulty import metrics as bounds
 from .render import render_page
 
@@ -20,20 +25,29 @@ BUCKET_BOUNDS: dict[str, tuple[float, float]] = {
 }
 
 
-def difficulty_page(checks: Sequence[Check], figures: Mapping[str, Any], inputs: Mapping[str, str]) -> bytes:
-    """`figures`: measures of the seed pool and of the balanced pool. `inputs`: checksums of the files read."""
+def write_difficulty(report: Report, inputs: Sequence[Path], page: Path, out: Path) -> Report:
+    """Writes the report and its page, both or neither. Returns the report with the page in its evidence."""
+    content = _difficulty_page(report, {path.name: report.evidence.inputs[str(path)] for path in inputs})
+    report = replace(report, evidence=replace(report.evidence, outputs={str(page): sha256(content).hexdigest()}))
+    with atomic_files() as start:
+        start(page).write(content)
+        start(out).write(json_bytes(report))
+    return report
+
+
+def _difficulty_page(report: Report, inputs: Mapping[str, str]) -> bytes:
     by_name: dict[str, dict[str, Check]] = {}
-    for one in checks:
+    for one in report.checks:
         name, _, scope = one.name.partition("[")
         by_name.setdefault(name, {})[scope.rstrip("]")] = one
     scopes = ["", *(task for task in TASKS if any(task in by_scope for by_scope in by_name.values()))]
     return render_page(
         "difficulty.html",
-        checks=checks,
+        checks=report.checks,
         by_name=by_name,
         scopes=scopes,
-        figures=figures,
-        buckets=bucket_rows(figures, always=True),
+        figures=report.figures,
+        buckets=bucket_rows(report.figures, always=True),
         bounds=BUCKET_BOUNDS,
         inputs=inputs,
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -38,6 +38,7 @@ from ..gates.gate import measured_file, round_context
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
 from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, read_round
 from ..gates.verify import verify
+from ..loop.lights import Colour
 from ..reward.shadow_run import ShadowPoint
 from .difficulty import BUCKET_BOUNDS, bucket_rows
 from .render import LABELS, opened_in, render_page
@@ -48,13 +49,10 @@ AGAIN = "run `askgate eval` again, then `askgate report`"
 HELD_OUT = ("seed", "step", "reward", "success", "overclar_rate", "need_ask_success", "avg_turns")
 """Fields of the held-out evaluations that the report keeps."""
 CURVES = ("reward", "success", "kl", "overclar_rate", "need_ask_success", "turns", "entropy")
-MOST_POINTS = 400
-"""Points of a curve; a picture has hardly more dots across."""
-SHOWN = 20
-"""Episode pairs to read."""
+MOST_POINTS = 400  # points of a curve; a picture has hardly more dots across
+SHOWN = 20  # episode pairs to read
 GROUPS = tuple(OUTCOMES.values())
-SHOWN_GATES = ("calibration", "shadow", "ablation", "pool", "difficulty")
-"""Gates whose figures the report shows."""
+SHOWN_GATES = ("calibration", "shadow", "ablation", "pool", "difficulty")  # gates whose figures the report shows
 HEADLINE = (
     "need_ask_success", "overclar_rate", "success", "lucky_guess_rate", f"success_{HARD_READING}", "avg_turns",
 )  # fmt: skip
@@ -71,8 +69,7 @@ class EpisodePair(Struct, frozen=True):
 
     group: str
     gold: str
-    missing: str
-    """Information removed from the question; empty where nothing is missing."""
+    missing: str  # information removed from the question; empty where nothing is missing
     base: Episode
     trained: Episode
 
@@ -83,18 +80,15 @@ class EpisodesToRead(Struct, frozen=True):
     rule: str
     rule_zh: str
     seed: int
-    counts: dict[str, int]
-    """Held-out samples in each group."""
+    counts: dict[str, int]  # held-out samples in each group
     pairs: list[EpisodePair]
 
 
-Colour = Literal["green", "amber", "red", "grey"]
 AMBERS = "Ambers"
 NOT_RUN, NO_EVIDENCE, NOT_TRAINED, NOT_MEASURED = NOT_YET = (
     "not run yet", "no evidence yet", "not trained yet", "not measured yet",
 )  # fmt: skip
-Told = tuple[bool, str, str]
-"""Whether a part of the verdict passed, and why, in both languages."""
+Told = tuple[bool, str, str]  # whether a part of the verdict passed, and why, in both languages
 
 
 class Rc1(Struct, frozen=True):
@@ -103,25 +97,17 @@ class Rc1(Struct, frozen=True):
     ts: str
     version: str
     profile: str
-    passed: bool
-    """Whether the run may be released: nothing failed, and every amber is signed off."""
+    passed: bool  # whether the run may be released: nothing failed, and every amber is signed off
     colour: Colour
     verdict: list[VerdictPoint]
-    run: str
-    """Name of the run folder in its manifest."""
-    training_run: str
-    """Id of the training run that the report is about; empty before training."""
-    ticket: str
-    """SHA-256; empty without a ticket."""
-    signed: bool
-    """Whether the owner's key signed the ticket."""
-    sign_offs: dict[str, str]
-    """Ambers that were signed off: name, and who signed with which reason."""
-    models: dict[str, str]
-    """Folder and SHA-256 of each trained model."""
+    run: str  # name of the run folder in its manifest
+    training_run: str  # id of the training run that the report is about; empty before training
+    ticket: str  # SHA-256; empty without a ticket
+    signed: bool  # whether the owner's key signed the ticket
+    sign_offs: dict[str, str]  # ambers that were signed off: name, and who signed with which reason
+    models: dict[str, str]  # folder and SHA-256 of each trained model
     evaluation: TrialReport | None
-    training: list[dict[str, Any]]
-    """Figures of the training steps, thinned out where there are many."""
+    training: list[dict[str, Any]]  # figures of the training steps, thinned out where there are many
     held_out: list[dict[str, Any]]
     calibration: dict[str, Any] | None
     """This and the next ones: checks and figures of a gate, as the last round measured them."""
@@ -131,8 +117,7 @@ class Rc1(Struct, frozen=True):
     pool: dict[str, Any] | None
     difficulty: dict[str, Any] | None
     rounds: list[Round]
-    prints: dict[str, Fingerprint]
-    """By role: training data, reward weights, config, and the reports shown here."""
+    prints: dict[str, Fingerprint]  # by role: training data, reward weights, config, and the reports shown here
     commit: str
     reading: EpisodesToRead | None
     reproduce: list[str]
@@ -174,6 +159,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
     """Gather the report of the run folder that the process works in. `metrics`, `held_out`: lines of the run's logs."""
     trial = read_trial(evaluation)
     found = verdict(profile.name, trial)
+    evidence, colours = next(one for one in found if one.name == EVIDENCE), {one.colour for one in found}
     rounds = readable_rounds()
     measured = {gate: _measured(profile, rounds, gate) for gate in SHOWN_GATES}
     points = measured["shadow"]["figures"].pop("points", []) if measured["shadow"] else []
@@ -183,12 +169,13 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         version=__version__,
         profile=profile.name,
         passed=all(one.passed for one in found),
-        colour=colour_of(found),
+        # Red if a part failed, grey if a part is missing, amber if only ambers are there.
+        colour=next((colour for colour in ("red", "grey", "amber") if colour in colours), "green"),
         verdict=found,
         run=rounds[-1].run if rounds else "",
         training_run=Manifest().recorded_run(_run_folder(evaluation)).name if evaluation else "",
         ticket=sha256_file(TICKET) if TICKET.exists() else "",
-        signed=ENVELOPE.exists() and profile.owner_key is not None and evidence_holds(found),
+        signed=ENVELOPE.exists() and profile.owner_key is not None and evidence.passed,
         sign_offs=sign_offs(profile),
         models=_models(trial),
         evaluation=trial,
@@ -348,8 +335,7 @@ class VerdictPoint(Struct, frozen=True):
     name: str
     name_zh: str
     passed: bool
-    told: str
-    """The finding in one line; ambers have a line each."""
+    told: str  # the finding in one line; ambers have a line each
     told_zh: str = ""
     genuine: bool = True
     """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
@@ -377,18 +363,6 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
         except BadInput as error:
             points.append(VerdictPoint(name, name_zh, False, str(error), genuine=False))
     return points
-
-
-def colour_of(points: Sequence[VerdictPoint]) -> Colour:
-    """Red if a part failed, grey if a part is missing, amber if only ambers are there, else green."""
-    colours = {one.colour for one in points}
-    order: tuple[Colour, ...] = ("red", "grey", "amber")
-    return next((colour for colour in order if colour in colours), "green")
-
-
-def evidence_holds(points: Sequence[VerdictPoint]) -> bool:
-    """Whether the evidence was verified, including the owner's signature where the profile asks for one."""
-    return any(one.name == EVIDENCE and one.passed for one in points)
 
 
 def readable_rounds() -> list[Round]:

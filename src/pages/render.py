@@ -57,21 +57,9 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    formats = (
-        bilingual,
-        plain,
-        number,
-        short_number,
-        tick_label,
-        level,
-        delta,
-        figure,
-        is_share,
-        linear,
-        nice_ticks,
-        asking,
-    )
-    made.globals |= {one.__name__: one for one in formats}
+    texts, scales = (bilingual, plain, asking), (linear, nice_ticks)
+    numbers = (number, short_number, tick_label, level, delta, figure, is_share)
+    made.globals |= {one.__name__: one for one in (*texts, *numbers, *scales)}
     made.filters["smoothed"] = smoothed
     made.globals |= {"labels": LABELS, "rules": RULES, "not_for_signing": NOT_FOR_SIGNING}
     made.globals["svg"] = made.get_template("svg.html").module

@@ -19,8 +19,7 @@ from .render import FIGURES, LABELS, render_page
 CURVES = ("reward", "success", "kl", "overclar_rate")
 EVALUATION_CURVES = ("need_ask_success", "overclar_rate", "success", "avg_turns")
 Lines = Sequence[Mapping[str, Any]]
-Points = list[tuple[float, float]]
-"""Steps and values of one curve."""
+Points = list[tuple[float, float]]  # steps and values of one curve
 
 
 def log_lines(path: Path) -> list[dict[str, Any]]:

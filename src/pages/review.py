@@ -25,13 +25,12 @@ from ..core.files import atomic_files, json_bytes
 from ..core.paths import EVAL_EPISODES
 from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi, alarms
-from ..loop.lights import Colour, Light, reasons_in
+from ..loop.lights import Colour, Light, ambers_of, reasons_in
 from .render import environment, opened_in, render_page
 from .results import Points
 
 FOLDER = Path("reports/review")
-NAME = "%Y-%m-%d"
-"""Name of a review's files, without the ending."""
+NAME = "%Y-%m-%d"  # name of a review's files, without the ending
 REPORTS = ("reports/*.json", "reports/rc1/*.json", "reports/preflight/*.json")
 ERRORS = ("reports/ERROR_*.json", "reports/rc1/FAIL_*.tgz")
 SHOWN = ("need_ask_success", "overclar_rate", "success", "avg_turns", f"success_{HARD_READING}")
@@ -74,8 +73,7 @@ class ReviewAmber(Struct, frozen=True):
     name: str
     en: str
     zh: str
-    signed: str
-    """Name and reason of the sign-off; empty if there is none."""
+    signed: str  # name and reason of the sign-off; empty if there is none
 
 
 class Review(Record, frozen=True):
@@ -88,11 +86,9 @@ class Review(Record, frozen=True):
     errors: list[str]
     kpis: dict[str, float | None]
     alarms: list[str]
-    compared_with: str
-    """Date of the review before; empty where there is none."""
+    compared_with: str  # date of the review before; empty where there is none
     moved: list[Move]
-    red: tuple[str, ...] = ()
-    """Titles of the lights that are red now."""
+    red: tuple[str, ...] = ()  # titles of the lights that are red now
     ambers: tuple[ReviewAmber, ...] = ()
 
     @property
@@ -122,27 +118,22 @@ def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]], li
     reports = sorted(_reports(since, until), key=lambda item: item[0])
     values = {name: one.value for group in kpis.values() for name, one in group.items()}
     before, values_before = _review_before(until)
+    errors = [path for pattern in ERRORS for path in Path().glob(pattern)]
     return Review(
         since=since.isoformat(timespec="seconds"),
         until=until.isoformat(timespec="seconds"),
         events=[_event(*item) for item in reports if "seeds" not in item[2]],
         evaluations=_evaluations([item for item in reports if "seeds" in item[2]]),
-        errors=sorted(_errors(since, until)),
+        errors=sorted(
+            path.as_posix() for path in errors if since.timestamp() < path.stat().st_mtime <= until.timestamp()
+        ),
         kpis=values,
         alarms=alarms(kpis),
         compared_with=before,
         moved=_moved(values_before, values),
         red=tuple(light.title for light in lights if light.colour == "red"),
-        ambers=_ambers(lights),
+        ambers=tuple(ReviewAmber(name, *amber_label(name), signed) for name, signed in ambers_of(lights).items()),
     )
-
-
-def _ambers(lights: Sequence[Light]) -> tuple[ReviewAmber, ...]:
-    """Each amber once, though several lights may show it."""
-    named = {
-        one.name: light.signed.get(one.name, "") for light in lights if light.colour == "amber" for one in light.reasons
-    }
-    return tuple(ReviewAmber(name, *amber_label(name), signed) for name, signed in named.items())
 
 
 def _reports(since: datetime, until: datetime) -> Iterable[tuple[str, str, dict[str, Any]]]:
@@ -179,22 +170,14 @@ def _evaluations(reports: Sequence[tuple[str, str, dict[str, Any]]]) -> list[Eva
     for at, path, report in reports:
         inputs = (report.get("evidence") or {}).get("inputs") or {}
         episodes = sorted(str(digest) for name, digest in inputs.items() if EVAL_EPISODES in Path(name).parents)
-        newest[" ".join(episodes) or path] = _evaluation(at, path, report)
+        changes = {name: ((report.get("pooled") or {}).get("changes") or {}).get(name) or {} for name in SHOWN}
+        base, trained = (
+            {name: change.get(side, {}).get("value") for name, change in changes.items()}
+            for side in ("base", "trained")
+        )
+        found = Evaluation(at, path, bool(report.get("gated")), not reasons_in(report), base, trained)
+        newest[" ".join(episodes) or path] = found
     return sorted(newest.values(), key=lambda one: one.at)
-
-
-def _evaluation(at: str, path: str, report: dict[str, Any]) -> Evaluation:
-    changes = (report.get("pooled") or {}).get("changes") or {}
-    base, trained = (
-        {name: (changes.get(name) or {}).get(side, {}).get("value") for name in SHOWN} for side in ("base", "trained")
-    )
-    return Evaluation(at, path, bool(report.get("gated")), not reasons_in(report), base, trained)
-
-
-def _errors(since: datetime, until: datetime) -> Iterable[str]:
-    for path in (path for pattern in ERRORS for path in Path().glob(pattern)):
-        if since.timestamp() < path.stat().st_mtime <= until.timestamp():
-            yield path.as_posix()
 
 
 def _review_before(until: datetime) -> tuple[str, dict[str, float | None]]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from src.cli.app import GROUPS, app, hyphens
+from src.cli.app import GROUPS, app, help_texts, hyphens
 from src.config.train_config import TrainConfig
 from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
 from src.gates.final_models import FREE_WITH_A_TICKET
@@ -182,9 +182,10 @@ def test_help_has_eight_groups_each_with_an_example_that_parses(askgate: Askgate
     shown = askgate("--help").out
     groups = re.findall(r"^(\w+) \(.+\):$", shown, flags=re.MULTILINE)
     assert groups == ["Start", "Data", "Judge", "Reward", "Train", "Eval", "Gate", "Owner"]
-    for group in GROUPS.values():
-        assert f"    $ {group.example}\n" in shown
-        for command in group.example.split(" && "):
+    assert GROUPS.keys() == help_texts()["groups"].keys()
+    for group in help_texts()["groups"].values():
+        assert f"    $ {group['example']}\n" in shown
+        for command in group["example"].split(" && "):
             _, verb, *flags = shlex.split(re.sub(r"^(\w+=\S+ )*", "", command))
             understood(verb, shlex.join(flags))
 

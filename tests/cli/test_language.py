@@ -12,8 +12,8 @@ import pytest
 import typer
 
 from src.cli import show
-from src.cli.app import app, help_zh, in_chinese
-from src.cli.train import _print_round
+from src.cli.app import app, help_texts, with_help
+from src.cli.gates import _print_round
 from src.core.check import check
 from src.core.errors import BadInput
 from src.gates.gate import Finding
@@ -32,20 +32,21 @@ def shown(command: Any, path: str) -> Iterator[tuple[str, str]]:
     """Name and help of a command, its flags and its own commands; hidden ones left out."""
     yield path, command.help
     for one in command.params:
-        if getattr(one, "help", None) and not getattr(one, "hidden", False):
-            yield f"{path} {one.opts[0]}", one.help
+        if not getattr(one, "hidden", False):
+            yield f"{path} {one.opts[0]}", one.help or ""
     for name, verb in getattr(command, "commands", {}).items():
         if not verb.hidden:
             yield from shown(verb, f"{path} {name}")
 
 
 def test_every_verb_and_flag_has_chinese_help() -> None:
-    found = dict(shown(in_chinese(typer.main.get_command(app)), "askgate"))
+    found = dict(shown(with_help(typer.main.get_command(app), "zh"), "askgate"))
     assert len(found) > 150
     assert [name for name, text in found.items() if not CHINESE.search(text)] == []
-    english = dict(shown(typer.main.get_command(app), "askgate"))
+    english = dict(shown(with_help(typer.main.get_command(app), "en"), "askgate"))
+    assert all(english.values())
     assert not [name for name, text in english.items() if CHINESE.search(text)]
-    assert help_zh()["groups"].keys() == {one.rich_help_panel for one in app.registered_commands if not one.hidden}
+    assert help_texts()["groups"].keys() == {one.rich_help_panel for one in app.registered_commands if not one.hidden}
 
 
 def test_status_and_runs_speak_one_language(askgate: Askgate, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +93,7 @@ def test_errors_of_data_import_are_in_chinese(askgate: Askgate, tmp_path: Any, m
         assert (done.code, said in done.err) == (2, True), done.err
     file.write_bytes(b"")
     assert "请写 --data-dir own（" in askgate(*build, "own/my.jsonl").err
-    assert "latest" not in dict(shown(in_chinese(typer.main.get_command(app)), "askgate"))["askgate board --run"]
+    assert "latest" not in dict(shown(with_help(typer.main.get_command(app), "zh"), "askgate"))["askgate board --run"]
 
 
 PACKAGES = ("cli", "config", "core", "runtime", "loop", "pages", "gates", "board", "chat", "training")

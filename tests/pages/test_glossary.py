@@ -14,7 +14,7 @@ TEXTS = [
     ROOT / "src/loop/stages.yaml",
     *sorted((ROOT / "src").glob("*/templates/*.html")),
     ROOT / "src/pages/templates/labels.yaml",
-    ROOT / "src/cli/help_zh.yaml",
+    ROOT / "src/cli/help.yaml",
     ROOT / "docs/tutorial.zh-CN.md",
 ]
 WORDS = {

@@ -23,7 +23,7 @@ from scripts.make_trained_model import make_trained
 from src.agents.trajectory import Job
 from src.chat.policies import open_policy
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
-from src.cli.train import show_results
+from src.cli.evaluate import show_results
 from src.config.loader import load_train_config
 from src.core.check import evidence, now
 from src.core.errors import BadInput

@@ -1,0 +1,152 @@
+"""Verbs of the gates before training: round, verify, anchor, sign-off."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from ..core.defaults import DIALOGUES, ProfileName
+from ..core.errors import BadInput
+from ..runtime.language import in_language as both
+from ..utils.process_map import rare_collections
+from . import options, show
+
+if TYPE_CHECKING:
+    from ..gates.ticket import Round
+
+ROUND_SETTINGS = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
+"""Variables that a round needs, each with a value that works without a key."""
+
+
+def run_round(
+    number: Annotated[int | None, Argument(metavar="NUMBER", min=1, max=2)] = None,
+    numbered: Annotated[int | None, Option("--round", min=1, max=2, hidden=True)] = None,
+    profile: ProfileName | None = None,
+    replaces: Annotated[str, Option("--replace", metavar="PROFILE")] = "",
+    again: Annotated[bool, Option("--readmit")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Measure the gates before training, in round 1 and again in round 2.
+
+    Round 1 shows what is wrong. Round 2 measures everything again, on the same files and with the same code, and has
+    the judge score a second set of new samples, so that a run does not pass by chance. If it passes, it writes the
+    ticket that ppo-runner needs. Both rounds call the judge, which may be billed.
+
+    Each round needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER.
+    """
+    from ..gates.readmit import readmit
+    from ..gates.rounds import run_round as run
+
+    number = number or numbered
+    if (number is None) != again:
+        raise BadInput(
+            "give a number or --readmit, not both",
+            where="askgate round",
+            remedy="write `askgate round 1`, then `askgate round 2`",
+        )
+    if number is None:
+        report, path = readmit(show.Terminal().message)
+        options.say_profile(report.profile)
+        show.result(report, as_json, _print_round, *([path] if report.passed else []))
+        raise typer.Exit(report.exit_code)
+    profile = options.chosen_profile(profile, "rc1")
+    if missing := {name: value for name, value in ROUND_SETTINGS.items() if not os.environ.get(name, "").strip()}:
+        typed = "export " + " ".join(f"{name}={value}" for name, value in missing.items())
+        own = ", or name your own judge with SCORER_PROVIDER" if "SCORER_PROVIDER" in missing else ""
+        raise BadInput("a round needs settings that are not set", where=", ".join(missing), remedy=typed + own)
+    with show.Terminal().scoring(both(f"round {number}: scoring", f"第 {number} 轮预检: 评分")) as progress:
+        report, path = run(number, profile, os.environ, show.complain, progress, replaces)
+    show.result(report, as_json, _print_round, path)
+    if not report.passed:
+        raise typer.Exit(report.exit_code)
+
+
+def verify(
+    deep: Annotated[bool, Option("--deep")] = False,
+    owner_key: str = "",
+    dialogues: Annotated[int, Option(min=1)] = DIALOGUES,
+    tsa_root: str = "",
+) -> None:
+    """Verify the evidence of the rounds and the results of training. Names the first file or value that is wrong."""
+    with rare_collections():
+        from ..gates.verify import verify as check
+        from ..training.verify_results import verify_results
+
+        rounds = check(deep, show.tell, owner_key=owner_key, tsa_root=tsa_root)
+        verify_results(deep, show.tell, dialogues=dialogues)
+    names = ", ".join(one.round for one in rounds)
+    show.say(
+        f"VERIFIED: {names}{', measured again' if deep else ''}",
+        f"VERIFIED 核验通过：{names}{'，已重新测量' if deep else ''}",
+    )
+
+
+def anchor(url: Annotated[str, Argument(metavar="URL")], root: Annotated[Path, Option()]) -> None:
+    """Have a timestamp authority certify that the evidence exists now. Sends one hash, nothing else."""
+    from ..gates.anchor import ANCHORS, make_anchor
+
+    make_anchor(url, root, show.tell)
+    show.wrote(ANCHORS)
+
+
+def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str = "") -> None:
+    """Sign the ticket of this folder, or sign off (accept) an amber light. Verifies the evidence first.
+
+    A ticket needs a signature only if the profile names an owner key. Before a release every amber must be signed off
+    by its name. weaker_thresholds (a threshold weaker than AskGate's own) cannot be signed off. Every sign-off is kept:
+    a second one of the same amber is added to the first.
+    """
+    from ..config.profile import load_profile
+    from ..gates.sign_off import require_owner_key
+    from ..gates.sign_off import sign_off as sign
+    from ..gates.ticket import ENVELOPE, TICKET
+    from ..gates.verify import verify as check
+
+    ticket = next((one for one in check(False, show.tell, signed=False) if one.round == "round2" and one.passed), None)
+    if ticket is None:
+        raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
+    profile, password, by, reason = load_profile(ticket.profile), show.password_of(key), by.strip(), reason.strip()
+    if amber:
+        from ..gates.ambers import ambers, sign_amber
+
+        # Whoever signs sees what it is; a name that is not known is refused by `sign_amber`.
+        show.print_ambers([one.fact for one in ambers(profile) if one.name == amber])
+        by = by or show.ask("your name", "您的姓名")
+        reason = reason or show.ask(f"why {amber} is acceptable", f"为何可以接受 {amber}")
+        show.wrote(sign_amber(profile, amber, key, password, by, reason))
+        return
+    if key is None:
+        raise BadInput("is missing", where="--key", remedy="name the owner's private key, or an amber with --amber")
+    if profile.owner_key is None:
+        raise BadInput(
+            "names no owner key, so nothing would check the signature",
+            where=f"profile {profile.name}",
+            remedy="set owner_key in the profile and run both rounds again, then sign",
+        )
+    require_owner_key(profile, key, password)
+    show.wrote(sign(key, password, TICKET, ticket.profile, ticket.run, ENVELOPE, by, reason))
+
+
+def _print_round(report: Round) -> None:
+    from ..pages.render import LABELS
+
+    gates = {one.gate: both(one.gate, LABELS["gates"][one.gate][1]) for one in report.findings}
+    columns = (both("gate", "闸门"), both("check", "检查"), both("value", "实测"), both("must be", "要求"), "")
+    rows = (
+        [gates[one.gate], one.name, show.measured(one), show.limit(one), "" if one.passed else both("FAILED", "未通过")]
+        for one in report.findings
+    )
+    show.print_table(columns, rows, text=columns)
+    for one in report.failed:
+        show.print_failure(f"{gates[one.gate]}{both(': ', '：')}{one.name}", one)
+    show.print_ambers(report.ambers)
+    verdict = both("PASSED", "通过") if report.passed else both("FAILED", "未通过")
+    failed = "" if report.passed else f", {len(report.failed)} failed"
+    checks = both(
+        f"{len(report.findings)} checks{failed}", f"{len(report.findings)} 项检查，{len(report.failed)} 项未过"
+    )
+    show.say(f"{verdict} {report.round} ({report.profile}): {checks}")
