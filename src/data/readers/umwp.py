@@ -22,7 +22,8 @@ from askgate_env.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item
 from .articles import split_sentences
-from .gsm8k import asked_for, is_common_knowledge, parse_number
+from .asks import asked_for, is_common_knowledge
+from .gsm8k import parse_number
 from .natural_records import SourceLists, contrast, rows
 
 _LISTS = SourceLists("umwp")
