@@ -17,8 +17,8 @@ from src.cli.parse import target
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
-from src.data.difficulty.bucketize import BalancedPool, apportion, difficulty_bucketize, exact, largest_balanced, split
-from src.data.difficulty.metrics import difficulty_metrics
+from src.data.difficulty.bucketize import apportion, difficulty_bucketize, exact, largest_balanced, split
+from src.data.difficulty.metrics import LevelCounts, difficulty_metrics
 from src.data.pool.meta import read_meta
 from tests.data.difficulty_samples import TARGET, even_supply, graded, graded_samples
 from tests.data.samples import MIX, measure, write_pool
@@ -37,7 +37,7 @@ def measured_pool(
 
 def balance(
     folder: Path, samples: list[Sample], mix: dict[Task, float] = MIX, seed: int = 7
-) -> tuple[BalancedPool, Path]:
+) -> tuple[LevelCounts, Path]:
     _, metrics = measured_pool(folder, samples, mix=mix, seed=seed)
     out = folder / "seed.balanced.jsonl"
     return difficulty_bucketize(metrics, TARGET, [task for task in TASKS if mix.get(task)], out), out
@@ -46,11 +46,11 @@ def balance(
 def test_shares_hold_in_every_task_and_the_mix_is_kept(tmp_path: Path) -> None:
     done, out = balance(tmp_path, graded_samples(even_supply(30, 30, 30)))
     found = Counter((one.task, measure(one).level) for one in read_records(out, Sample))
-    assert {task: {level: found[task, level] for level in LEVELS} for task in TASKS} == done.counts
+    assert {task: {level: found[task, level] for level in LEVELS} for task in TASKS} == done
     for task in TASKS:
-        size = sum(done.counts[task].values())
-        assert done.counts[task]["hard"] / size >= 0.30
-        assert done.counts[task]["easy"] / size <= 0.25
+        size = sum(done[task].values())
+        assert done[task]["hard"] / size >= 0.30
+        assert done[task]["easy"] / size <= 0.25
         assert abs(size / done.n - MIX[task]) < 1 / done.n
 
 
@@ -211,7 +211,8 @@ def test_no_larger_pool_would_fit(supply: dict[Task, dict[Level, int]]) -> None:
         return all(0 < sizes[task][level] <= supply[task][level] for task in TASKS for level in LEVELS)
 
     total = sum(sum(one.values()) for one in supply.values())
-    assert (plan.n if plan else 0) == max((n for n in range(1, total + 1) if fits(n)), default=0)
+    size = sum(sum(levels.values()) for levels in (plan or {}).values())
+    assert size == max((n for n in range(1, total + 1) if fits(n)), default=0)
 
 
 @given(st.integers(1, 10_000))

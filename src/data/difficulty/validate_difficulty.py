@@ -162,11 +162,8 @@ def _common_parent(metrics: Path, metrics_meta: PoolMeta, balanced: Path) -> Pat
     balanced_meta = read_meta(balanced)
     verify_sha256(balanced, balanced_meta, Sample)
     if balanced_meta.parent_sha256 != metrics_meta.parent_sha256:
-        raise BadInput(
-            f"does not come from the pool that {metrics.name} measures",
-            where=str(balanced),
-            remedy="make both files from the same pool: difficulty-metrics, then difficulty-bucketize",
-        )
+        remedy = "make both files from the same pool: difficulty-metrics, then difficulty-bucketize"
+        raise BadInput(f"does not come from the pool that {metrics.name} measures", where=str(balanced), remedy=remedy)
     return parent_of(metrics, metrics_meta)
 
 
@@ -202,11 +199,9 @@ def _compare(metrics: Path, balanced: Path, fingerprints: dict[str, int]) -> tup
             missing.discard(record.id)
             mismatches += hash(record) != fingerprints[record.id]
     if missing:
-        raise BadInput(
-            f"{len(missing)} samples are not in {metrics.name}, among them {min(missing)!r}",
-            where=str(balanced),
-            remedy="make both files from the same pool: difficulty-metrics, then difficulty-bucketize",
-        )
+        what = f"{len(missing)} samples are not in {metrics.name}, among them {min(missing)!r}"
+        remedy = "make both files from the same pool: difficulty-metrics, then difficulty-bucketize"
+        raise BadInput(what, where=str(balanced), remedy=remedy)
     return columns, mismatches
 
 

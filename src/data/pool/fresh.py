@@ -110,8 +110,5 @@ class FreshSamples:
     def _refuse_changed(self, what: str, now: dict[str, str], then: dict[str, str]) -> None:
         if now != then:
             changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
-            raise BadInput(
-                f"the {what} have changed since the pool was built ({', '.join(changed)})",
-                where=WHERE,
-                remedy="build the pool again, or set the ratios to 1.0",
-            )
+            what = f"the {what} have changed since the pool was built ({', '.join(changed)})"
+            raise BadInput(what, where=WHERE, remedy="build the pool again, or set the ratios to 1.0")

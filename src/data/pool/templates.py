@@ -116,9 +116,8 @@ def _refuse_unknown_files(folder: Path) -> None:
     known = {f"{prefix}{task}.json" for prefix in ("", "clarify_") for task in TASKS}
     for path in sorted(folder.glob("*.json")):
         if path.name not in known:
-            raise BadInput(
-                "not a file of a template pack", where=str(path), remedy=f"name it one of {', '.join(sorted(known))}"
-            )
+            remedy = f"name it one of {', '.join(sorted(known))}"
+            raise BadInput("not a file of a template pack", where=str(path), remedy=remedy)
 
 
 def _read(path: Path, kind: type[T], seen: dict[str, Path]) -> dict[Lang, tuple[T, ...]]:
@@ -130,11 +129,9 @@ def _read(path: Path, kind: type[T], seen: dict[str, Path]) -> dict[Lang, tuple[
         template = _convert(raw, kind, f"{path}, template {_label(raw, number)}")
         _check_alternatives(template, f"{path}, template {template.id}")
         if template.id in seen:
-            raise BadInput(
-                f"id is used twice, first in {seen[template.id].name}",
-                where=f"{path}, template {template.id}, field id",
-                remedy="give every template of the pack an id of its own",
-            )
+            what = f"id is used twice, first in {seen[template.id].name}"
+            remedy = "give every template of the pack an id of its own"
+            raise BadInput(what, where=f"{path}, template {template.id}, field id", remedy=remedy)
         seen[template.id] = path
         templates.append(template)
     by_lang = {lang: tuple(one for one in templates if one.lang == lang) for lang in LANGS}
@@ -177,11 +174,8 @@ def _check_alternative(alternative: str, field: str, where: str) -> None:
             raise BadInput("more than two braces around a variable", where=where, remedy="write two; " + offer)
     for text in texts:
         if found := _OTHER_BRACES.search(text):
-            raise BadInput(
-                f"{found[0]} is no part of a plain variable: filters, conditions, comments and code are not read",
-                where=where,
-                remedy="write plain text; " + offer,
-            )
+            what = f"{found[0]} is no part of a plain variable: filters, conditions, comments and code are not read"
+            raise BadInput(what, where=where, remedy="write plain text; " + offer)
     if unknown := sorted(set(named) - {offered}):
         raise BadInput(f"unknown variable {', '.join(unknown)}", where=where, remedy=offer)
     if len(named) != 1:

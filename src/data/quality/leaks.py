@@ -107,9 +107,7 @@ def similar_samples(
     pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...], n: int, threshold: float, samples: int | None = None
 ) -> SimilarSamples:
     """Pool samples that are similar to a shadow sample. Both sides come in one or more views (prompts, questions).
-
-    `samples`: how many samples the pool's texts come from, if a view has several texts of a sample.
-    """
+    `samples`: how many samples the pool's texts come from, if a view has several texts of a sample."""
     return similar_in_shards([[(one,) for one in pool]], [pool[0].texts], shadow, n, threshold, Workers(), samples)
 
 
@@ -264,10 +262,8 @@ def likest_passage(ours: U64, theirs: U64) -> U64:
 
 
 def content_share(ours: U64, theirs: U64, rare: Rarity, common: Flags) -> float:
-    """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there.
-
-    A text's edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count.
-    """
+    """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there. A text's
+    edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count."""
     if not len(theirs):
         return 0.0
     had = kept(ours, theirs)

@@ -42,11 +42,9 @@ Limits = dict[Group, int]
 
 
 def spoken(sample: Sample, by: Literal["user", "assistant"] = "user") -> str:
-    """What the user says in a sample, or what the assistant does: thoughts, asks, call inputs, answer.
-
-    The gates measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and
-    articles are left out: no template can make them more varied.
-    """
+    """What the user says in a sample, or what the assistant does: thoughts, asks, call inputs, answer. The gates
+    measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and articles are left
+    out: no template can make them more varied."""
     parts = [sample.prompt] if by == "user" else []
     for turn in _after_prompt(sample):
         if turn.by == by:

@@ -65,11 +65,8 @@ def validate_pool(
     shadow = read_shadow(leak_check, meta) if leak_check else []
     scanned = scan(pool, meta, {sample.provenance.source_id for sample in shadow}, workers)
     if absent := [task for task in by_task if task not in scanned.tasks()]:
-        raise BadInput(
-            f"the pool has no samples of {', '.join(absent)}",
-            where=str(pool),
-            remedy=f"the pool has {', '.join(scanned.tasks())}: give --by-task {','.join(scanned.tasks())}",
-        )
+        remedy = f"the pool has {', '.join(scanned.tasks())}: give --by-task {','.join(scanned.tasks())}"
+        raise BadInput(f"the pool has no samples of {', '.join(absent)}", where=str(pool), remedy=remedy)
 
     v1, rebuilt = read_reference(scanned, meta, reference)
     scopes = wording_by_scope(scanned, meta, v1)
@@ -202,10 +199,8 @@ def _shortcut_checks(name: str, shortcuts: ShortcutAucs, meta: PoolMeta, max_sho
 
 
 def too_few(shortcuts: ShortcutAucs, meta: PoolMeta) -> set[Task]:
-    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them.
-
-    The sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar.
-    """
+    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them. The
+    sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar."""
     return {task for (task, _), auc in shortcuts.items() if auc.needing < MIN_EACH and meta.fewer_ambiguous.get(task)}
 
 

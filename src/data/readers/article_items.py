@@ -97,10 +97,8 @@ def _answering(record: ArticleQuestion) -> Iterator[Article]:
 
 
 def _clue(record: ArticleQuestion, opened: tuple[Article, ...], paraphrase: float) -> str:
-    """Whole supporting sentences that do not give the answer away; empty if there are none.
-
-    Every supporting article that is not opened must be covered, because the answer has to follow.
-    """
+    """Whole supporting sentences that do not give the answer away; empty if there are none. Every supporting article
+    that is not opened must be covered, because the answer has to follow."""
     uncovered = {fact.title for fact in record.support if fact.title} - {article.title for article in opened}
     allowed = [fact for fact in record.support if _may_restate(record, fact)]
 

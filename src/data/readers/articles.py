@@ -142,11 +142,9 @@ def titles_and_words(context: Sequence[Article]) -> list[tuple[str, frozenset[st
 
 
 def search_query(pages: list[tuple[str, frozenset[str]]], article: Article, question: ArticleQuestion) -> str:
-    """Words whose search result among the pages shows the article; empty if there are none.
-
-    They come from the question, else from the other supporting articles: a reader knows no more. So few articles have
-    any of the words that the search shows all of them.
-    """
+    """Words whose search result among the pages shows the article; empty if there are none. They come from the
+    question, else from the other supporting articles: a reader knows no more. So few articles have any of the words
+    that the search shows all of them."""
     facts = (fact.sentence for fact in question.support if fact.title not in ("", article.title))
     for text in (question.question, " ".join(facts)):
         useful = _telling_words(text, article)
@@ -254,10 +252,8 @@ class Paragraph(Struct, frozen=True):
 
 
 def read_strategyqa(record: StrategyRecord, paragraphs: Mapping[str, Paragraph], where: str) -> ArticleQuestion | None:
-    """`None` where no annotator found a paragraph, the record has no facts, or the question does not read well.
-
-    `where` is for error messages.
-    """
+    """`None` where no annotator found a paragraph, the record has no facts, or the question does not read well. `where`
+    is for error messages."""
     facts = tuple(Support("", _fact_sentence(fact)) for fact in record.facts if fact.strip())
     question = " ".join(record.question.split())
     gold = _evidence_articles(record, paragraphs, where)
@@ -289,11 +285,8 @@ def _evidence_articles(record: StrategyRecord, paragraphs: Mapping[str, Paragrap
         ids = list(dict.fromkeys(_paragraph_ids(annotator)))
         missing = [one for one in ids if one not in paragraphs]
         if missing:
-            raise BadInput(
-                f"evidence: paragraph {missing[0]!r} is in no paragraphs file",
-                where=where,
-                remedy="put the paragraphs file of the same release beside the questions",
-            )
+            remedy = "put the paragraphs file of the same release beside the questions"
+            raise BadInput(f"evidence: paragraph {missing[0]!r} is in no paragraphs file", where=where, remedy=remedy)
         steps = annotator if isinstance(annotator, list) else []
         backed = sum(any(True for _ in _paragraph_ids(step)) for step in steps)
         choices.append((backed, ids))

@@ -238,11 +238,9 @@ def _wrong_step(solution: str) -> str:
 def merge(
     steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction], longest: int = EXPRESSION_CHARS
 ) -> tuple[Calculation, ...] | None:
-    """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps.
-
-    `given` are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell
-    which of the two a later step means. `None` where the steps cannot be reduced to `count`.
-    """
+    """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps. `given`
+    are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell which of the
+    two a later step means. `None` where the steps cannot be reduced to `count`."""
     merged = list(steps)
     while len(merged) > count:
         for place in range(len(merged) - 1):

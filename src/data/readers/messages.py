@@ -388,11 +388,8 @@ def refuse_misspelt(fields: Collection[str], known: Collection[str], where: str)
         if name in known or "_" in plain or len(plain) < 4:
             continue
         if close := get_close_matches(plain, known, n=1, cutoff=CLOSE):
-            raise BadInput(
-                f"unknown field {name!r} (did you mean {close[0]!r}?)",
-                where=where,
-                remedy=f"rename the field in every row, or remove it; known fields: {', '.join(known)}",
-            )
+            remedy = f"rename the field in every row, or remove it; known fields: {', '.join(known)}"
+            raise BadInput(f"unknown field {name!r} (did you mean {close[0]!r}?)", where=where, remedy=remedy)
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -410,30 +407,23 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
     refuse_misspelt(reader.fieldnames, KNOWN_COLUMNS, f"{path}:1")
     unknown = [name for name in reader.fieldnames if name and name not in KNOWN_COLUMNS]
     if unknown and "answer" not in reader.fieldnames:
-        raise BadInput(
-            f"there is no column answer, and {', '.join(unknown)} would not be read",
-            where=f"{path}:1",
-            remedy="rename the column of the answers to answer; if there are none, remove the other columns",
-        )
-    start = reader.line_num + 1
-    for record in _records(reader, path):
-        cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}
-        row: dict[str, Any] = {name: cells[name] for name in ("question", "answer", "id") if cells.get(name)}
-        if span := cells.get("hidden"):
-            options = [one.strip() for one in cells.get("options", "").split("|") if one.strip()]
-            row["hidden"] = {"span": span, "missing": cells.get("missing", ""), "options": options}
-        yield start, msgspec.json.encode(row)
-        start = reader.line_num + 1
-
-
-def _records(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, Any]]:
-    """The records, one after the other. A quote that is not closed makes one cell of all that follows it."""
+        what = f"there is no column answer, and {', '.join(unknown)} would not be read"
+        remedy = "rename the column of the answers to answer; if there are none, remove the other columns"
+        raise BadInput(what, where=f"{path}:1", remedy=remedy)
     start = reader.line_num + 1
     try:
         for record in reader:
-            yield record
+            yield start, msgspec.json.encode(_csv_row(record))
             start = reader.line_num + 1
-    except csv.Error as error:
-        raise BadInput(
-            f"is no row of a CSV file ({error})", where=f"{path}:{start}", remedy="close the quotes of its cells"
-        ) from None
+    except csv.Error as error:  # a quote that is not closed makes one cell of all that follows it
+        what = f"is no row of a CSV file ({error})"
+        raise BadInput(what, where=f"{path}:{start}", remedy="close the quotes of its cells") from None
+
+
+def _csv_row(record: dict[str | Any, Any]) -> dict[str, Any]:
+    cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}
+    row: dict[str, Any] = {name: cells[name] for name in ("question", "answer", "id") if cells.get(name)}
+    if span := cells.get("hidden"):
+        options = [one.strip() for one in cells.get("options", "").split("|") if one.strip()]
+        row["hidden"] = {"span": span, "missing": cells.get("missing", ""), "options": options}
+    return row

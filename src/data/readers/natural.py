@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from askgate_env.tokenize import words
 from askgate_env.tools import search, wiki
-from askgate_env.types import LANGS, Article, Lang, Level, Task
+from askgate_env.types import LANGS, Article, Task
 
 from ...core.errors import BadInput
 from ...core.files import sha256_file
 from ..difficulty.text_features import content_words
-from ..pool.source import TARGET, Item, RowCounts, TooFewRecords, Want
+from ..pool.source import Item, RowCounts, Source, TooFewRecords, Want
 from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp
 from .natural_records import NATURAL
 from .official import split_of, without_siblings
@@ -72,18 +72,16 @@ COMMON_WORD = 400
 """A word in more pages than this does not make two pages similar."""
 
 
-class NaturalSource:
-    """A source of natural questions. Keys are source ids; what comes before a `/` in one names its group.
-
-    Items of a group are variants of one problem: they are in the same split, and a pool has at most one of them.
-    """
+class NaturalSource(Source):
+    """A source of natural questions. Keys are source ids; what comes before a `/` in one names its group. Items of a
+    group are variants of one problem: they are in the same split, and a pool has at most one of them."""
 
     def __init__(self, name: str, data_dir: Path | None) -> None:
         pattern = NATURAL["files"][name]
         if data_dir is None:
-            raise BadInput(
-                f"source {name} needs a folder", where="--data-dir", remedy=f"name the folder above {pattern}"
-            )
+            remedy = f"name the folder above {pattern}"
+            raise BadInput(f"source {name} needs a folder", where="--data-dir", remedy=remedy)
+        super().__init__()
         self.name = name
         self.files = messages.own_files(data_dir) if name == "messages" else sorted(data_dir.glob(pattern))
         if not self.files:
@@ -92,18 +90,14 @@ class NaturalSource:
         items, self._seen = _READERS[name](self.files)
         self._items = {item.source_id: msgspec.structs.replace(item, source=name) for item in items}
         spoken, tasks = (Counter(getattr(item, name) for item in self._items.values()) for name in ("lang", "task"))
-        self.languages: tuple[Lang, ...] = tuple(lang for lang in LANGS if lang in spoken)
-        self.mix: dict[Task, float] = {task: count / tasks.total() for task, count in tasks.items()}
-        self.fewer_ambiguous: dict[Task, int] = {}
+        self.languages = tuple(lang for lang in LANGS if lang in spoken)
+        self.mix = {task: count / tasks.total() for task, count in tasks.items()}
         self._index = cache(self._make_index)
 
     @property
     def left_aside(self) -> dict[Task, int]:
         """Number of records that gave no item, under the first task of the source."""
         return {next(iter(self.mix), "detect"): self._seen - len({_group(key) for key in self._items})}
-
-    def levels(self, task: Task) -> dict[Level, float]:
-        return dict(TARGET)
 
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, one of a group at most. Where there are too few ambiguous questions, complete ones take
@@ -280,18 +274,16 @@ class _PageIndex:
             for page in item.context:
                 if page.title not in seen:
                     seen.add(page.title)
-                    for word in _content(page.title):
+                    for word in content_words(page.title):
                         self.by_word[word].append(len(self.pages))
                     self.pages.append((_group(item.source_id), words(item.question)[0], page))
 
     def similar(self, item: Item, count: int) -> list[Article]:
-        """Pages of other groups that share words with the question, those that look like readings of it first.
-
-        Readings of an ambiguous question are answered in the same way (all with a date, all with a name), and each says
-        a little more than the question.
-        """
+        """Pages of other groups that share words with the question, those that look like readings of it first. Readings
+        of an ambiguous question are answered in the same way (all with a date, all with a name), and each says a little
+        more than the question."""
         shared: Counter[int] = Counter()
-        for word in sorted(_content(item.original)):
+        for word in sorted(content_words(item.original)):
             if len(self.by_word.get(word, ())) <= COMMON_WORD:
                 shared.update(self.by_word.get(word, ()))
         own = {page.title for page in item.context}
@@ -340,7 +332,3 @@ def _story(text: str) -> frozenset[str]:
 
 def _group(source_id: str) -> str:
     return source_id.partition("/")[0]
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(content_words(text))

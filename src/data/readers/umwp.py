@@ -126,10 +126,8 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
 
 
 def _doubt(changed: str, span: str, rest: str) -> str:
-    """What an ask says of a sentence that cannot be right; empty where it would not name what is wrong.
-
-    A statement is quoted. Of a question, the words that nothing else in the problem mentions are.
-    """
+    """What an ask says of a sentence that cannot be right; empty where it would not name what is wrong. A statement is
+    quoted. Of a question, the words that nothing else in the problem mentions are."""
     if not changed or len(changed.split()) > LONGEST_QUOTE:
         return ""
     if not changed.endswith("?"):

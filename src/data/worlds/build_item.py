@@ -153,11 +153,8 @@ def _draw_gap(articles: ArticleSet) -> Gap | None:
 
 def _add_candidates_that_do_not_matter(articles: ArticleSet, spare: int) -> None:
     """Add namesakes and further years that do not matter, to complete questions as often as incomplete questions have
-    those that matter, and sometimes to the rest of an incomplete one.
-
-    Else a name in brackets or a second year would give away that something is missing. `spare` tool calls are free for
-    comparing candidates.
-    """
+    those that matter, and sometimes to the rest of an incomplete one. Else a name in brackets or a second year would
+    give away that something is missing. `spare` tool calls are free for comparing candidates."""
     rng, gap = articles.rng, articles.gap
     # A complete question has a place too where something could have been missing.
     main = gap or (_draw_gap(articles) if rng.random() < LIKE_A_GAP_RATE else None)
@@ -235,10 +232,8 @@ def _searches(want: Want, calls: int, spare: int) -> int:
 
 
 def _aside(articles: ArticleSet, level: Level) -> str:
-    """Return what the user says to have read already.
-
-    It is said whether or not something is missing, so it gives nothing away.
-    """
+    """Return what the user says to have read already. It is said whether or not something is missing, so it gives
+    nothing away."""
     rng, questions = articles.rng, articles.text.questions
     if rng.random() >= ASIDE_RATE[level]:
         return ""

@@ -31,10 +31,8 @@ Facts = dict[str, list[Value]]
 
 @dataclass(eq=False, slots=True)
 class Entity:
-    """A subject of the encyclopedia.
-
-    `tag` is the short descriptor that tells namesakes apart: a profession, a region, a form, a trade.
-    """
+    """A subject of the encyclopedia. `tag` is the short descriptor that tells namesakes apart: a profession, a region,
+    a form, a trade."""
 
     kind: str
     name: str
@@ -95,11 +93,8 @@ def make_world(names: Names, rng: Random) -> World:
 
 def make_namesake(world: World, of: Entity, same_tag: bool, relation: str) -> Entity:
     """Draw another entity of that name and kind with facts of its own, so that the name alone does not say which is
-    meant.
-
-    Both have the same years for a relation that changes over time: a year in the question must not tell the two apart
-    by accident. Everything else fits these years.
-    """
+    meant. Both have the same years for a relation that changes over time: a year in the question must not tell the two
+    apart by accident. Everything else fits these years."""
     for _ in range(NAMESAKE_TRIES):
         other = _entity(world, of.kind, of.name)
         for add_relation in _ADDED_LATER.get(of.kind, ()):

@@ -91,10 +91,8 @@ def count_operators(expr: Expr) -> int:
 
 
 def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
-    """Print an expression with numbers in place of names and no bracket that is not needed.
-
-    `inside` is the lowest precedence that goes without brackets where the expression is put.
-    """
+    """Print an expression with numbers in place of names and no bracket that is not needed. `inside` is the lowest
+    precedence that goes without brackets where the expression is put."""
     if isinstance(expr, str):
         return number_text(Fraction(values[expr]))
     if isinstance(expr, int):
@@ -107,10 +105,8 @@ def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
 
 
 class Quantity:
-    """A quantity that is drawn, from its text in `programs.yaml`: `n 6..40`, `$ 2,4,8`, `n =crates * per`.
-
-    `kind`: n counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody.
-    """
+    """A quantity that is drawn, from its text in `programs.yaml`: `n 6..40`, `$ 2,4,8`, `n =crates * per`. `kind`: n
+    counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody."""
 
     def __init__(self, text: str) -> None:
         self.kind, rule = text.split(" ", 1)
