@@ -113,11 +113,11 @@ def level_counts(counts: Counter[tuple[Task, Level]]) -> LevelCounts:
 
 def measure_all(samples: Sequence[Sample]) -> list[DifficultyRecord]:
     """Records of many samples at once, because their tokens are counted in bulk."""
-    lengths = count_tokens([_prompt_and_context(sample) for sample in samples])
+    lengths = count_tokens([prompt_and_context(sample) for sample in samples])
     return [_record(sample, int(length)) for sample, length in zip(samples, lengths, strict=True)]
 
 
-def _prompt_and_context(sample: Sample) -> str:
+def prompt_and_context(sample: Sample) -> str:
     pages = [part for article in sample.context for part in (article.title, *article.sentences)]
     return "\n".join([sample.prompt, *pages])
 

@@ -203,14 +203,13 @@ def _keys(plan: BuildPlan, source: Source, task: Task, wanted: list[Want], taken
         try:
             for use in range(uses):
                 found = source.assign(task, wanted[use::uses], plan.split, plan.seed + use, taken)
-                keys[use::uses] = [f"{use}{USE}{key}" if use else key for key in islice(found, len(wanted[use::uses]))]
+                keys[use::uses] = [f"{use}{USE}{key}" if use else key for key in found]
                 fewer += source.fewer_ambiguous.get(task, 0)
         except BadInput:
             if uses == plan.reuse:
                 raise
             continue
-        if uses > 1:
-            source.fewer_ambiguous[task] = fewer
+        source.fewer_ambiguous[task] = fewer
         return keys
     raise AssertionError
 

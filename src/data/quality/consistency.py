@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from hashlib import blake2b
+from itertools import pairwise
 from operator import attrgetter
 
 import msgspec
@@ -69,10 +70,9 @@ def _asks_before_looking(sample: Sample) -> bool:
 
 
 def _replies_give_the_span(sample: Sample) -> bool:
-    if sample.hidden is None:
-        return True
-    after_ask = [reply for turn, reply in zip(sample.dialogue, sample.dialogue[1:], strict=False) if turn.act == "ask"]
-    return all(reply.by == "user" and sample.hidden.span in reply.text for reply in after_ask)
+    hidden = sample.hidden
+    replies = [reply for turn, reply in pairwise(sample.dialogue) if turn.act == "ask"]
+    return hidden is None or all(reply.by == "user" and hidden.span in reply.text for reply in replies)
 
 
 def _results_are_true(sample: Sample) -> bool:
@@ -94,20 +94,14 @@ def hidden_article_is_findable(sample: Sample) -> bool:
         return False
     noun = hidden.about[0]
     meant = [page for page in sample.context if _is_named(page, hidden.span)]
-    rivals = [
-        page for page in sample.context if page not in meant and _is_a(page, noun) and page.title not in sample.prompt
-    ]
+    others = [page for page in sample.context if page not in meant and page.title not in sample.prompt]
+    rivals = [page for page in others if {noun, f"{noun}s"} & {*words(f"{page.title} {page.sentences[0]}")}]
     return not rivals or any(hit in meant for hit in search(sample.context, noun)[:1])
 
 
 def _is_named(page: Article, span: str) -> bool:
     bare = re.sub(r"\s*\([^()]*\)$", "", page.title).lower()
     return span.lower() in (bare, bare.split(",")[0], bare.removeprefix("the "))
-
-
-def _is_a(page: Article, noun: str) -> bool:
-    """Whether title or definition of an article has the noun."""
-    return not {noun, f"{noun}s"}.isdisjoint(words(f"{page.title} {page.sentences[0]}"))
 
 
 def rest_is_complete(sample: Sample) -> bool:
@@ -155,13 +149,13 @@ def _result(calls: list[str], instead: dict[Fraction, Fraction]) -> Fraction | N
 def mix_checks(counts: Mapping[Task, int], mix: Mapping[Task, float]) -> list[Check]:
     """One check per task: its share of the samples, in percentage points off the mix that was asked for. A task that
     was not asked for has a wanted share of 0. Without samples no share can be measured."""
-    n, asked = sum(counts.values()), sum(mix.values())
-    checks = []
-    for task in dict.fromkeys([*mix, *counts]):
-        wanted = mix.get(task, 0.0) / asked if asked else 0.0
-        off = abs(counts.get(task, 0) / n - wanted) * 100 if n else None
-        checks.append(check(f"mix[{task}]", off, "<=", 100 * MIX_TOLERANCE, *remedies("pool")["mix"]))
-    return checks
+    n, asked = sum(counts.values()), sum(mix.values()) or 1.0
+    off = {
+        task: abs(counts.get(task, 0) / n - mix.get(task, 0.0) / asked) * 100 if n else None
+        for task in dict.fromkeys([*mix, *counts])
+    }
+    remedy = remedies("pool")["mix"]
+    return [check(f"mix[{task}]", points, "<=", 100 * MIX_TOLERANCE, *remedy) for task, points in off.items()]
 
 
 _made_by_source = attrgetter(

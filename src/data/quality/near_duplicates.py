@@ -110,10 +110,8 @@ def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers)
     counts = np.zeros(2**width, dtype=np.int64)
     for buckets, times in workers.map(_count_buckets, ((width, *streams) for streams in shards)):
         counts[buckets] += times
-    powers: NDArray[np.uint8] = np.minimum(np.ceil(np.log2(np.maximum(counts, 1))), 2**_RARITY_BITS - 1).astype(
-        np.uint8
-    )
-    return powers
+    powers = np.ceil(np.log2(np.maximum(counts, 1)))
+    return np.asarray(np.minimum(powers, 2**_RARITY_BITS - 1), dtype=np.uint8)
 
 
 def _count_buckets(width: int, *streams: TokenStream) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

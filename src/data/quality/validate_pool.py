@@ -141,9 +141,9 @@ def advised(one: Check, source: str) -> Check:
 def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], limits: PoolThresholds) -> list[Check]:
     checks = []
     for task in (None, *by_task):
-        scope = [task] if task else []
-        checks.append(_check("distinct2", scopes[task, None].distinct2, ">=", limits.min_distinct2, *scope))
-        checks.append(_check("kl3", scopes[task, None].kl3_excess, ">=", limits.kl3_min, *scope))
+        scope, found = [task] if task else [], scopes[task, None]
+        checks.append(_check("distinct2", found.distinct2, ">=", limits.min_distinct2, *scope))
+        checks.append(_check("kl3", found.kl3_excess, ">=", limits.kl3_min, *scope))
     return checks
 
 
@@ -177,7 +177,7 @@ def _shortcuts(scanned: PoolScan, seed: int) -> tuple[ShortcutAucs, ShortcutAucs
     import sklearn.linear_model
     import sklearn.model_selection  # noqa: F401
 
-    found = list(workers.map(_both_aucs, ((scanned.observed(*scope), seed) for scope in scopes)))
+    found = list(workers.map(_both_aucs, ((scanned.observed.kept(*scope), seed) for scope in scopes)))
     prompts, observations = (dict(zip(scopes, side, strict=True)) for side in zip(*found, strict=True))
     return prompts, observations
 
@@ -236,17 +236,13 @@ def _duplicate_figures(duplicates: NearDuplicates, scanned: PoolScan) -> dict[st
 
 def _length_figures(scanned: PoolScan, limits: PoolThresholds) -> dict[str, Any]:
     lengths = scanned.lengths
-    p10, p50, p90 = np.percentile(lengths, [10, 50, 90]).tolist()
     outside = np.flatnonzero((lengths < limits.min_len) | (lengths > limits.max_len))
-    examples = scanned.ids(outside[:EXAMPLES].tolist())
     return {
         "min": int(lengths.min()),
-        "p10": p10,
-        "p50": p50,
-        "p90": p90,
+        **dict(zip(("p10", "p50", "p90"), np.percentile(lengths, [10, 50, 90]).tolist(), strict=True)),
         "max": int(lengths.max()),
         "outside": len(outside),
-        "examples": list(examples.values()),
+        "examples": list(scanned.ids(outside[:EXAMPLES].tolist()).values()),
     }
 
 

@@ -311,11 +311,10 @@ def _pages_of(paragraphs: list[Paragraph]) -> tuple[Article, ...]:
     pages: dict[str, list[Paragraph]] = {}
     for paragraph in paragraphs:
         pages.setdefault(paragraph.title, []).append(paragraph)
-    articles: list[Article] = []
+    articles = []
     for title, parts in pages.items():
-        parts.sort(key=lambda part: part.para_index)
-        text = tuple(sentence for part in parts for sentence in split_sentences(part.content))
-        if text:
+        ordered = sorted(parts, key=lambda part: part.para_index)
+        if text := tuple(sentence for part in ordered for sentence in split_sentences(part.content)):
             articles.append(shorten(Article(title, text)))
     return tuple(articles)
 
@@ -350,24 +349,20 @@ class QuestionStyle:
     def faults(self, question: str) -> tuple[bool, int]:
         """Whether a question has a slip, and how many things make it hard to read."""
         unknown = any(not self.known[word] and self.asked[word] < 2 for word in _LOWER_WORD.findall(question))
-        is_long = len(question.split()) > LONGEST_PLAIN
-        return unknown or self._has_bare_noun(question) or bool(_STYLE_SLIPS.search(question)), is_long + (
-            not _STARTS.match(question)
-        )
+        has_slip = unknown or self._has_bare_noun(question) or bool(_STYLE_SLIPS.search(question))
+        return has_slip, (len(question.split()) > LONGEST_PLAIN) + (not _STARTS.match(question))
 
     def _has_bare_noun(self, question: str) -> bool:
         """Whether none of the three words before a countable noun in the singular is a determiner."""
         parts = [*_NOUN_END.findall(question), "?"]
         for at, word in enumerate(parts[1:-1], start=1):
             ends = at == 1 or parts[at + 1] in _AFTER_NOUN or not parts[at + 1][0].isalnum()
-            is_noun = ends and word.islower() and self._is_countable(word)
+            counted = self.counted[word]
+            is_countable = counted >= LEAST_COUNTED and counted >= COUNTED_SHARE * self.known[word]
+            is_noun = ends and word.islower() and is_countable
             if is_noun and not any(map(_determines, parts[max(0, at - 3) : at])):
                 return True
         return False
-
-    def _is_countable(self, word: str) -> bool:
-        counted = self.counted[word]
-        return counted >= LEAST_COUNTED and counted >= COUNTED_SHARE * self.known[word]
 
 
 def _determines(word: str) -> bool:

@@ -171,10 +171,8 @@ def _premise_and_clue(problem: WordProblem, visible: tuple[str, ...], want: Want
 
 def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | None, rng: Random) -> Article:
     """An article with a few sentences of the problem; in a twin, the one that the message leaves out is among them."""
-    count = NOTES_SENTENCES - (left_out is not None)
-    sentences = rng.sample(visible, min(count, len(visible)))
-    if left_out is not None:
-        sentences.append(left_out.sentence)
+    added = [left_out.sentence] if left_out else []
+    sentences = rng.sample(visible, min(NOTES_SENTENCES - len(added), len(visible))) + added
     rng.shuffle(sentences)
     return Article(_notes_title(problem.text), tuple(sentences))
 

@@ -89,8 +89,8 @@ class NaturalSource(Source):
         self.fingerprints = {path.relative_to(data_dir).as_posix(): sha256_file(path) for path in self.files}
         items, self._seen = _READERS[name](self.files)
         self._items = {item.source_id: msgspec.structs.replace(item, source=name) for item in items}
-        spoken, tasks = (Counter(getattr(item, name) for item in self._items.values()) for name in ("lang", "task"))
-        self.languages = tuple(lang for lang in LANGS if lang in spoken)
+        tasks = Counter(item.task for item in self._items.values())
+        self.languages = tuple(lang for lang in LANGS if any(item.lang == lang for item in self._items.values()))
         self.mix = {task: count / tasks.total() for task, count in tasks.items()}
         self._index = cache(self._make_index)
 
@@ -159,12 +159,10 @@ class NaturalSource(Source):
 
     def _first_replies(self, ids: Sequence[str], seed: int, complete: int) -> dict[str, str]:
         """What the first look shows: of all ambiguous questions, and of so many complete ones. Empty without pages."""
-        looks = [key for key in ids if self._items[key].steps and self._items[key].context]
-        plain = [key for key in looks if self._items[key].hidden is None][:complete]
-        chosen = [*(key for key in looks if self._items[key].hidden is not None), *plain]
-        return {
-            key: wiki(self._pages(self._items[key], seed), self._items[key].steps[0].input) for key in sorted(chosen)
-        }
+        looks = [item for item in map(self._items.__getitem__, ids) if item.steps and item.context]
+        plain = [item for item in looks if item.hidden is None][:complete]
+        chosen = [*(item for item in looks if item.hidden is not None), *plain]
+        return {item.source_id: wiki(self._pages(item, seed), item.steps[0].input) for item in chosen}
 
     def _make_index(self, split: str) -> _PageIndex:
         return _PageIndex([one for one in self._items.values() if split_of(_group(one.source_id)) == split])

@@ -114,7 +114,8 @@ class OfficialSource(Source):
         ids = sorted(one for one in records if split_of(one) == split)
         if split == "train":
             held_out = [one for one in records if split_of(one) == "shadow"]
-            ids = without_siblings(ids, held_out, {one: _full_text(record) for one, record in records.items()})
+            texts = {one: getattr(record, "text", record.question) for one, record in records.items()}
+            ids = without_siblings(ids, held_out, texts)
         return ids
 
     def row_counts(self, task: Task) -> RowCounts:
@@ -185,10 +186,6 @@ def without_siblings(ids: Sequence[str], held_out: Sequence[str], *views: Mappin
     ours, theirs = (tuple(token_stream([view[one] for one in some]) for view in views) for some in (ids, held_out))
     similar = similar_samples(ours, theirs, SIBLING_NGRAM, SIBLING_SIMILARITY).matches
     return [one for place, one in enumerate(ids) if place not in similar]
-
-
-def _full_text(record: Question) -> str:
-    return record.text if isinstance(record, WordProblem) else record.question
 
 
 def choose_records(

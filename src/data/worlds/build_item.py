@@ -106,7 +106,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
         context=context,
         support=tuple(articles.support()),
         answer=answer,
-        aliases=_aliases(text, question, answer),
+        aliases=tuple(fill(form, x=answer) for form in text.questions.answer_forms.get(question.asked_for, ())),
         steps=steps + calculations,
         hidden=hidden,
         ask_after=ask_after,
@@ -362,11 +362,6 @@ def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
     if any(hop.is_open for chain in question.chains for hop in chain.hops):
         flags.append("no-year")
     return tuple(flags)
-
-
-def _aliases(text: WorldText, question: Question, answer: str) -> tuple[str, ...]:
-    """Return other ways to write an answer: with its unit, its preposition, the word for its kind."""
-    return tuple(fill(form, x=answer) for form in text.questions.answer_forms.get(question.asked_for, ()))
 
 
 def _in_dialect(item: Item, dialect: dict[str, str]) -> Item:

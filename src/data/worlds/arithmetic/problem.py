@@ -305,20 +305,17 @@ def choose_shape(
     if spare_tokens < SHORTEST_ARTICLE:
         length = max(length, 1)
     best, lowest_cost = (False, 0, length), float("inf")
-    for opens_article in (True, False):
-        if opens_article != left_out:
-            continue
-        for calc_calls in range(0 if most_calls <= opens_article else 1, steps + 1):
-            hops = calc_calls + opens_article
-            if hops > most_calls:
-                break
-            turns = hops + asks + 1
-            score = points + length + rising_points("turns", turns) + rising_points("tool_hops", hops)
-            score += clarification_points(want.clarify, turns)
-            missed = points_missed(score, want, want.tool_hops, want.ops_numeric)
-            cost = 100 * missed + _cost(want, opens_article, calc_calls, length) + rng.random()
-            if cost < lowest_cost:
-                best, lowest_cost = (opens_article, calc_calls, length), cost
+    for calc_calls in range(0 if most_calls <= left_out else 1, steps + 1):
+        hops = calc_calls + left_out
+        if hops > most_calls:
+            break
+        turns = hops + asks + 1
+        score = points + length + rising_points("turns", turns) + rising_points("tool_hops", hops)
+        score += clarification_points(want.clarify, turns)
+        missed = points_missed(score, want, want.tool_hops, want.ops_numeric)
+        cost = 100 * missed + _cost(want, left_out, calc_calls, length) + rng.random()
+        if cost < lowest_cost:
+            best, lowest_cost = (left_out, calc_calls, length), cost
     return best
 
 
