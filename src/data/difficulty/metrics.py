@@ -1,4 +1,4 @@
-"""How hard a sample is: its metrics, its points in eight dimensions, its level; and the stage `difficulty_metrics`.
+"""Difficulty of a sample: its metrics, its points in eight dimensions, its level; and the stage `difficulty_metrics`.
 
 Each dimension gives 0 (easy), 1 (medium) or 2 (hard) points, 0 to 16 together. Up to 5 points at least three
 dimensions are plainly easy and the rest mostly medium; from 9 on more than half of all points were scored, which takes

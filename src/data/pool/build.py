@@ -40,9 +40,9 @@ CHUNK = 250
 PARALLEL_FROM = 2_000
 """Number of samples from which worker processes are started."""
 USE = "~"
-"""Between the number of a record's use and its key."""
+"""Separator of the number of a record's use and its key."""
 _MODE = re.compile(r"^\w+\|")
-"""What a key of official files begins with, before the id of the record."""
+"""Prefix of a key of official files, before the id of the record."""
 TRAIN, EVAL = 120, 40
 """Sizes of the smallest training and evaluation data."""
 TRIES = 40

@@ -99,7 +99,7 @@ class Step(Struct, frozen=True):
     tool: str
     input: str
     fact: str = ""
-    """What the call should find: a key of `facts` in `voice_*.yaml`, or the words for it."""
+    """Fact that the call should find: a key of `facts` in `voice_*.yaml`, or the words for it."""
     why: Thought | Literal[""] = ""
     """Kind of thought; empty: it follows from the tool and the input."""
     option: str = ""

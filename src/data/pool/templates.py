@@ -40,7 +40,7 @@ ASSISTANTS = ("open", "search", "compute", "answer", "ask", "thanks")
 
 
 class Template(Record, frozen=True):
-    """What all templates have."""
+    """Fields of every template."""
 
     id: Name
     lang: Lang
@@ -49,7 +49,7 @@ class Template(Record, frozen=True):
 
 
 class TaskTemplate(Template, frozen=True):
-    """How one user words a task."""
+    """A user's wording of a task."""
 
     user: Alternatives
     clue: Alternatives
@@ -57,7 +57,7 @@ class TaskTemplate(Template, frozen=True):
 
 
 class ClarifyTemplate(Template, frozen=True):
-    """How one user replies to a clarifying question."""
+    """A user's reply to a clarifying question."""
 
     reply: Alternatives
 

@@ -1,4 +1,4 @@
-"""How varied the wording of a pool is, and the stage `diversity_report`.
+"""Diversity of a pool's wording, and the stage `diversity_report`.
 
 Everything is measured on what the user says (`scan.spoken`): the assistant of the demonstrations has one plain voice,
 and its distinct-2 is only reported. Tokens keep their case, and punctuation counts: both are part of a register.

@@ -66,7 +66,7 @@ RAREST_SHARED = 0.7
 """Share of the unique part that a leak has. Three changed words spoil few bigrams of a name; another name, all."""
 
 REST_SHARED = 0.65
-"""As `RAREST_SHARED`, if bigrams of replaced common words are among those that are not shared."""
+"""Replaces `RAREST_SHARED` if bigrams of replaced common words are among those that are not shared."""
 COMMON = 0.005
 """Share of the samples that have a common word. A name is in fewer."""
 MOST_NUMBER = 10_000
@@ -344,7 +344,7 @@ class UniquePart:
     """A bigram that is in fewer samples than this is never taken for wording."""
     is_common: Flags
     is_frequent: Flags
-    """Which bigrams are in as many samples as a common word."""
+    """Flags of the bigrams that as many samples have as a common word."""
 
     def __init__(self, shadow: tuple[TokenStream, ...]) -> None:
         self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
@@ -377,7 +377,7 @@ class UniquePart:
         self.is_frequent = self.samples >= many
 
     def common(self, tokens: U64) -> Flags:
-        """Which tokens of a shadow text are words, or Chinese characters of words, that many samples have."""
+        """Flags of the tokens of a shadow text that are words, or characters of words, that many samples have."""
         at = np.searchsorted(self.tokens, tokens >> CUT_BITS)
         frequent = np.pad(self.is_frequent[np.searchsorted(self.bigrams, pairs(tokens) >> CUT_BITS)], 1)
         return np.asarray(self.is_common[at] & (~self.is_character[at] | frequent[:-1] | frequent[1:]))

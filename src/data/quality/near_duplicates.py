@@ -104,7 +104,7 @@ def near_duplicates_in_shards(
 
 
 def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers) -> NDArray[np.uint8]:
-    """How common the shingles of each bucket of hashes are, as a power of two. The filter needs one order for all
+    """Frequency of the shingles of each bucket of hashes, as a power of two. The filter needs one order for all
     texts, not the best one, so counts are taken in buckets."""
     width = int(np.clip(np.ceil(np.log2(max(tokens, 1))) + 2, 10, 24))
     counts = np.zeros(2**width, dtype=np.int64)

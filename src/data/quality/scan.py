@@ -43,7 +43,7 @@ Limits = dict[Group, int]
 
 
 def spoken(sample: Sample, by: Literal["user", "assistant"] = "user") -> str:
-    """What the user says in a sample, or what the assistant does: thoughts, asks, call inputs, answer. The gates
+    """Words of the user in a sample, or of the assistant: thoughts, asks, call inputs, answer. The gates
     measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and articles are left
     out: no template can make them more varied."""
     turns = [turn for turn in _after_prompt(sample) if turn.by == by]
@@ -92,7 +92,7 @@ class RandomSample:
             self.keep((sample.task, sample.lang), [(rank, view)])
 
     def views(self, samples: Sequence[Sample]) -> Iterable[Any]:
-        """What is kept of each sample."""
+        """The part of each sample that is kept."""
         return map(observe, samples)
 
     def keep(self, group: Group, entries: Iterable[tuple[int, Any]]) -> None:

@@ -55,7 +55,7 @@ class ShortcutAuc(Struct, frozen=True):
 
 
 class Observed(Struct, frozen=True):
-    """What the shortcut gates read of a sample."""
+    """The parts of a sample that the shortcut gates read."""
 
     prompt: str
     needs: bool

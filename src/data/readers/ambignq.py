@@ -144,9 +144,9 @@ def _in_one_place(readings: list[Reading]) -> bool:
 
 
 def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | None:
-    """What the readings differ in (empty where no noun says it) and a noun phrase for each; `None` where the words in
-    which they differ name none. Years of a question that asks when, and of one about the present, have a default or ask
-    for what they tell."""
+    """The noun for the difference of the readings (empty if none fits) and a noun phrase for each; `None` where the
+    words in which they differ name none. Years of a question that asks when, and of one about the present, have a
+    default or ask for what they tell."""
     bare = [_FIND["leading"].sub("", phrase).strip(" ,()") for phrase in phrases]
     years = [_YEAR.fullmatch(one) for one in bare]
     if all(years):

@@ -43,7 +43,7 @@ _fraction = lru_cache(maxsize=4096)(Fraction)
 """Reading a fraction from text is slow, and the same few numbers come again and again."""
 
 Mode = Literal["hidden", "twin", "intact"]
-"""How a problem is worded. `hidden`: a sentence is left out. `twin`: the same, and the notes have it. `intact`: as the
+"""Wordings of a problem. `hidden`: a sentence is left out. `twin`: the same, and the notes have it. `intact`: as the
 dataset has it."""
 MODES: tuple[Mode, ...] = ("hidden", "twin", "intact")
 
@@ -309,7 +309,7 @@ REASONS = (
     "the sentences after it refer to it, or only it names its people",
     "its words are not in the rest of the problem, so nobody would ask for it, or the rest is a problem of its own",
 )
-"""Why a sentence is not left out, in the order in which it is found out."""
+"""Reasons why a sentence is not left out, in the order of the checks."""
 
 
 def _omission(

@@ -1,4 +1,4 @@
-"""How well an item fits the level that was asked for, before a template words it. Readers choose by it."""
+"""Fit of an item to the level that was asked for, before a template words it. Readers choose by it."""
 
 from __future__ import annotations
 

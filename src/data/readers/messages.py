@@ -100,7 +100,7 @@ class HiddenInfo(Struct, frozen=True):
 
     span: str
     missing: str = ""
-    """What to ask for: `which shop you mean`."""
+    """The missing information as a question asks for it: `which shop you mean`."""
     options: tuple[str, ...] = ()
     """Other readings, where there are some."""
 
@@ -155,12 +155,13 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
 
 
 def skipped_rows(data_dir: Path) -> list[str]:
-    """Why rows of the files in a folder gave no sample: `own/chats.jsonl:7: skipped: ...`."""
+    """Messages about the rows of a folder that gave no sample: `own/chats.jsonl:7: skipped: ...`."""
     return _read(own_files(data_dir))[1]
 
 
 def remarks(data_dir: Path) -> list[str]:
-    """What the rows that are used lack: pages, or words by which the search finds the pages of all readings."""
+    """Remarks about rows that are used: they lack pages, or words by which the search finds the pages of all
+    readings."""
     items = _read(own_files(data_dir))[0]
     bare = sum(not item.context for item in items.values())
     said = [f"{bare} of {len(items)} rows have no `articles`: nothing can be looked up for them"] if bare else []

@@ -158,7 +158,7 @@ class NaturalSource(Source):
         return msgspec.structs.replace(item, context=self._pages(item, seed)) if item.steps and item.context else item
 
     def _first_replies(self, ids: Sequence[str], seed: int, complete: int) -> dict[str, str]:
-        """What the first look shows: of all ambiguous questions, and of so many complete ones. Empty without pages."""
+        """Replies to the first look-up: of all ambiguous questions and of `complete` others. Empty without pages."""
         looks = [item for item in map(self._items.__getitem__, ids) if item.steps and item.context]
         plain = [item for item in looks if item.hidden is None][:complete]
         chosen = [*(item for item in looks if item.hidden is not None), *plain]

@@ -157,7 +157,7 @@ class OfficialSource(Source):
         return tuple({page.title: page for page in reversed(gold)}.values())
 
     def _find_faults(self, task: Task) -> dict[str, tuple[bool, int]]:
-        """How clumsy the question of each record is; empty for word problems, which are written better."""
+        """Faults of the question of each record; empty for word problems, which are written better."""
         records = [one for one in self._dataset(task).records.values() if isinstance(one, ArticleQuestion)]
         texts = [page.text for one in records for page in (*one.gold, *one.others)]
         style = QuestionStyle([one.question for one in records], texts)

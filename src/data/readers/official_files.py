@@ -24,7 +24,7 @@ T = TypeVar("T")
 Question = ArticleQuestion | WordProblem
 
 _FILES: dict[str, Any] = package_yaml("templates/official_files.yaml")
-"""What the folder of a task holds, which files of it are not read, and how the records of a task are told apart."""
+"""Files that the folder of a task holds, those that are not read, and the keys that tell the tasks' records apart."""
 SHOWN = 60
 """Characters of a question that the message about it shows."""
 _REMEDY = "correct the row; docs/data.md has the formats"
@@ -120,7 +120,7 @@ def why_no_asks(source: str, data_dir: Path | None) -> list[str]:
 
 
 def remarks(source: str, data_dir: Path | None) -> list[str]:
-    """What the user's own dialogues lack though they are used."""
+    """Remarks about the user's own dialogues that are used."""
     return messages.remarks(data_dir) if source == "messages" and data_dir else []
 
 

@@ -64,7 +64,7 @@ class Hop:
 
     @property
     def fact(self) -> str:
-        """What the hop asks for: its relation, with the kind of its owner for a tag."""
+        """The fact that the hop asks for: its relation, with the kind of its owner for a tag."""
         return f"{self.owner.kind}.tag" if self.relation == "tag" else self.relation
 
     @property
@@ -89,7 +89,7 @@ class Chain:
 
 @dataclass(slots=True)
 class Gap:
-    """What the text may leave open: the namesake of a chain's start, or the year of one of its hops."""
+    """Information that the text may leave open: the namesake of a chain's start, or the year of one of its hops."""
 
     kind: Literal["name", "year"]
     chain: Chain
@@ -97,8 +97,8 @@ class Gap:
 
 
 Closed = Literal["named", "only_one", "same_for_both", "same_in_all_years"]
-"""Why a question is complete although the articles show several candidates: it says which one it means, only one of
-them can have the fact, or all of them lead to the same answer."""
+"""Reason why a question is complete although the articles show several candidates: it says which one it means, only one
+of them can have the fact, or all of them lead to the same answer."""
 
 
 class ArticleSet:
@@ -116,7 +116,7 @@ class ArticleSet:
                 self.pages[hop.owner][hop.relation] = [hop.value]
         self._sentences: dict[Entity, list[Sentence]] = {}
         self.gap: Gap | None = None
-        """What the text leaves open and the pages do not give."""
+        """Information that the text leaves open and the pages do not give."""
         self.answer = ""
         self.first: Chain | None = None
         """The chain that a reader looks up first."""

@@ -272,7 +272,7 @@ def _steps(articles: ArticleSet, searches: int) -> tuple[tuple[Step, ...], int, 
     steps: list[Step] = []
     gap, ask_after = articles.gap, 0
     reason: Thought | Literal[""] = ""
-    """Why the candidates of the page before do not matter; the thought before the next call or the answer says it."""
+    """Reason why the candidates of the last page do not matter; the thought before the next call or answer gives it."""
     bridge = len(articles.chains) == 1
 
     def call(title: str, fact: str, why: Thought | Literal[""] = "", option: str = "") -> None:

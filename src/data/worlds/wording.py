@@ -1,4 +1,4 @@
-"""How the encyclopedia is worded in one language: articles, mentions, questions and the phrases around them."""
+"""Wording of the encyclopedia in one language: articles, mentions, questions and the phrases around them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ArticleSentence(Record, frozen=True):
     """Relations that the sentence states."""
     text: Lines
     more: tuple[str, ...] = ()
-    """How a second and later value go on, for a relation that changes over time."""
+    """Continuations for a second and later value of a relation that changes over time."""
     again: str = ""
-    """How it goes on when the second value is the first one again."""
+    """Continuation if the second value is the first one again."""
     place: int | None = None
     """Place in the article, where it is not the last."""
 
@@ -77,7 +77,7 @@ class QuestionText(Record, frozen=True):
     kind_words: dict[str, Words]
     """Kind of entity -> words that ask which of its namesakes is meant."""
     fact_words: dict[str, Words]
-    """The same where a fact tells namesakes with the same tag apart."""
+    """`kind_words` for namesakes that a fact tells apart because they have the same tag."""
     queries: dict[str, str]
     nouns: dict[str, Lines]
     stand_ins: dict[str, Lines]
@@ -100,7 +100,7 @@ class QuestionText(Record, frozen=True):
     called: dict[str, str] = field(default_factory=dict)
     """Kind of entity -> what `which` asks for where its name alone does not fit: `which work called "The Mill"`."""
     called_with_tag: dict[str, str] = field(default_factory=dict)
-    """The same where the user gave the tag too: `which poet called Ida Moss`."""
+    """`called` where the user gave the tag too: `which poet called Ida Moss`."""
     year_owner: dict[str, str] = field(default_factory=dict)
     """Relation -> how a clarifying question names the owner of a fact that the question only describes by it."""
     direct: Words = Words()

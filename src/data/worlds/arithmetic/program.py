@@ -138,7 +138,7 @@ class Step:
 
 
 class ScenePlan(Record, frozen=True):
-    """What a scene computes, before any number is drawn."""
+    """Calculation of a scene, before any number is drawn."""
 
     gives: str
     quantities: dict[str, Quantity]
