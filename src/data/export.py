@@ -41,7 +41,6 @@ Form = Literal["messages", "sharegpt", "dpo"]
 Row = dict[str, Any]
 PARQUET = ".parquet"
 SPEAKERS = {"system": "system", "user": "human", "assistant": "gpt"}
-"""Roles by their names in ShareGPT."""
 LEAST_GAP = 1e-6
 """Rewards that are closer make no pair."""
 
@@ -57,7 +56,6 @@ class ExportFacts(Record, frozen=True):
     episodes: dict[str, str]
     """SHA-256 of the files of episodes."""
     sources: dict[str, int]
-    """Rows by the source of their samples."""
     splits: dict[str, int]
     langs: dict[str, int]
     left_out: dict[str, int]

@@ -115,7 +115,6 @@ def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def names(text: str, lang: str, titles: Iterable[str]) -> list[tuple[int, str]]:
-    """Names in a text with their positions."""
     return names_zh(text, titles) if lang == "zh" else list(names_en(text))
 
 
@@ -144,7 +143,6 @@ def connector_density(text: str) -> float:
 
 
 def pronouns(text: str) -> int:
-    """Number of pronouns and demonstratives."""
     return _count("pronouns", text)
 
 

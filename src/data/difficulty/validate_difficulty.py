@@ -78,7 +78,6 @@ class MetricColumns:
         return self.values("score", task, level).size / whole if whole else float("nan")
 
     def past(self, metric: str, limit: float, task: Task | None) -> int:
-        """Number of records above a limit."""
         return int((self.values(metric, task) > limit).sum())
 
     def counts(self) -> LevelCounts:
@@ -206,7 +205,6 @@ def _compare(metrics: Path, balanced: Path, fingerprints: dict[str, int]) -> tup
 
 
 def _figures(columns: MetricColumns, edges: dict[str, list[float]]) -> dict[str, Any]:
-    """Counts, shares, quantiles and histograms of a set of records."""
     counts = columns.counts()
     scopes: dict[str, tuple[Task | None, Level | None]] = {"all": (None, None)}
     scopes |= {task: (task, None) for task in counts}

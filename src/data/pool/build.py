@@ -51,7 +51,6 @@ Progress = Callable[[int], None]
 
 
 def open_source(plan: BuildPlan) -> Source:
-    """The source that a plan names."""
     if plan.source == "builtin":
         return BuiltinSource()
     from ..readers.official import HubSource, OfficialSource
@@ -92,7 +91,6 @@ def write_pool(
     progress: Progress = lambda done: None,
     workers: Workers | None = None,
 ) -> PoolMeta:
-    """Writes a pool and its sidecar to open files."""
     check_plan(plan)
     pack, source = load_pack(shipped(plan.templates_dir)), open_source(plan)
     plan = with_languages(plan, source)
@@ -262,7 +260,6 @@ def rebuilt_samples(meta: PoolMeta, n: int, templates_dir: Path, workers: Worker
 
 
 def plan_of(meta: PoolMeta) -> BuildPlan:
-    """The plan that a pool with this sidecar was built by."""
     shared: dict[str, Any] = {name: getattr(meta, name) for name in BuildPlan.__struct_fields__}
     shared |= {"data_dir": Path(meta.data_dir) if meta.data_dir else None, "templates_dir": Path(meta.templates_dir)}
     return BuildPlan(**shared)

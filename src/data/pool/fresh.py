@@ -70,7 +70,6 @@ class FreshSamples:
             self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
 
     def take(self, level: Level) -> Sample:
-        """The next fresh sample of a level."""
         oldest = max(number for number, _ in self._at.values()) - KEPT + 1
         self._at[level] = max(self._at[level], (oldest, 0))
         for _ in range(TRIED):

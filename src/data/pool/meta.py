@@ -25,7 +25,6 @@ class PoolMeta(Record, frozen=True):
     kind: str
     """`pool`, `shadow`, `metrics` or `balanced`."""
     sha256: str
-    """SHA-256 of the file that this sidecar describes."""
     n: int
     seed: int
     split: str
@@ -55,7 +54,6 @@ class PoolMeta(Record, frozen=True):
 
 
 def read_meta(pool: Path) -> PoolMeta:
-    """The sidecar of a pool file."""
     if not pool.is_file():
         raise BadInput("no such file", where=str(pool), remedy="check the path, or build the file first")
     path = sidecar(pool)

@@ -39,7 +39,6 @@ class RowCounts(Struct, frozen=True):
     train: int = 0
     """Rows of the training part, without those that are `alike`."""
     shadow: int = 0
-    """Rows of the held-out part."""
     alike: int = 0
     """Rows of the training part that are too much like a held-out one to train on."""
 
@@ -59,7 +58,6 @@ class TooFewRecords(BadInput):
 
 
 USUAL = 4
-"""Usual value of --tool-hops and --ops-numeric."""
 OPERATIONS_MORE = 2
 """Number of operations that a problem may have beyond those asked for."""
 SCORES: dict[Level, tuple[int, int]] = {
@@ -86,9 +84,7 @@ class Want(Struct, frozen=True):
     max_turns: int
     """Assistant turns: asks, tool calls and the answer together."""
     tool_hops: int
-    """Tool calls that a hard sample should take."""
     ops_numeric: int
-    """Arithmetic operations that a hard sample should take."""
     paraphrase: float
     """0..1: how far the wording of the question keeps from the wording of its supporting text."""
 
@@ -182,7 +178,6 @@ def followed(want: Want, key: str) -> Want:
 
 
 def calls_wanted(want: Want) -> float:
-    """Number of tool calls that a sample should take."""
     return {"easy": 1.0, "medium": want.tool_hops / 2, "hard": float(want.tool_hops)}[want.level]
 
 

@@ -64,7 +64,6 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
 
 
 def _asks_before_looking(sample: Sample) -> bool:
-    """Whether the first ask comes before the first look-up."""
     acts = [(turn.act, turn.tool) for turn in sample.dialogue]
     return ("ask", "") in acts and ("result", "wiki") not in acts[: acts.index(("ask", ""))]
 

@@ -74,7 +74,6 @@ MOST_NUMBER = 10_000
 CHARACTERS = [chr(code) for code in range(0x4E00, 0xA000)]
 """Chinese characters. Each is a token, and names consist of common ones: only a common pair is a common word."""
 IN_A_ROW = 2
-"""Words in a row that may be replaced."""
 CANDIDATE = 0.6
 """Weighted share of tokens, in any order, below which a text is not compared: replaced words are not in it."""
 
@@ -95,7 +94,6 @@ class SimilarSamples:
     """Number of pool samples at or above the similarity with at least one shadow sample."""
     examples: list[Match]
     matches: frozenset[int]
-    """Positions in the pool of all counted samples."""
 
 
 def leak_views(samples: Sequence[Sample]) -> tuple[TokenStream, TokenStream]:
@@ -316,7 +314,6 @@ class Rarity:
 
 
 def rarity(stream: TokenStream) -> Rarity:
-    """Rarity of every token."""
     # All tokens in one line, with a zero before each text and after the last.
     line = np.zeros(len(stream.hashes) + stream.texts + 1, dtype=np.uint64)
     line[np.arange(len(stream.hashes)) + stream.owners() + 1] = stream.hashes

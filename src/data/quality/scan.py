@@ -29,7 +29,6 @@ from .token_stream import I64, U64, TokenStream, count_tokens, mix64, offsets_of
 
 BATCH = 256
 CHUNK = 2_500
-"""Samples that a worker reads at a time."""
 PARALLEL_FROM = 5_000
 """Number of samples from which worker processes are started."""
 FEWEST_PER_SHARD, MOST_PER_SHARD = 125_000, 1_000_000
@@ -168,7 +167,6 @@ class PoolScan:
         self.registers: Counter[tuple[Task, str]] = Counter()
         self.broken_rules: Counter[str] = Counter()
         self.contradicting: list[str] = []
-        """Ids of the samples that contradict themselves."""
         self.from_shadow: list[str] = []
         """Ids of the samples whose source id the shadow set has."""
         self._lengths: list[I64] = []
@@ -176,12 +174,11 @@ class PoolScan:
         self._id_hashes: list[U64] = []
 
     @property
-    def limits(self) -> tuple[Limits, Limits, Limits]:
-        """Random keys from which on a worker need not send samples: the sample of each group is full."""
-        return self.spoken.limits, self.assistant.limits, self.observed.limits
+    def random_samples(self) -> tuple[RandomSample, RandomSample, RandomSample]:
+        return self.spoken, self.assistant, self.observed
 
     def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:
-        for kept in (self.spoken, self.assistant, self.observed):
+        for kept in self.random_samples:
             kept.add(samples)
         groups = [(ALL_TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
         self._groups.append(np.array(groups, dtype=np.uint8))
@@ -201,9 +198,8 @@ class PoolScan:
 
     def merge(self, part: PoolScan) -> None:
         """Adds the scan of the part of the pool that comes next."""
-        self.spoken.merge(part.spoken)
-        self.assistant.merge(part.assistant)
-        self.observed.merge(part.observed)
+        for kept, more in zip(self.random_samples, part.random_samples, strict=True):
+            kept.merge(more)
         self.n += part.n
         self.prompt_tokens += part.prompt_tokens
         for name in ("task_hashes", "contradicting", "from_shadow", "_lengths", "_groups", "_id_hashes"):
@@ -255,7 +251,8 @@ def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = (), worke
     chunks = []
     lines = read_lines(pool)
     some = iter(lambda: list(islice(lines, CHUNK)), [])
-    calls = ((CHUNK * number, found.limits, one, given) for number, one in enumerate(some))
+    found_samples = found.random_samples
+    calls = ((CHUNK * at, [kept.limits for kept in found_samples], one, given) for at, one in enumerate(some))
     for part, kept in workers.keep(_scan_chunk, calls, parts=3):
         found.merge(part)
         chunks.append(Chunk(part.n, *kept))

@@ -143,7 +143,6 @@ class ArticleSet:
             here = fitting[0].what
 
     def add_namesake(self, chain: Chain, same_tag: bool) -> None:
-        """Add a namesake of a chain's start and the pages that it leads to."""
         relation = chain.hops[0].relation
         self._follow(make_namesake(self.world, chain.start, same_tag, relation), chain)
 
@@ -157,7 +156,6 @@ class ArticleSet:
         return True
 
     def add_homonym(self, chain: Chain) -> None:
-        """Add an entity of another kind that is called like a chain's start."""
         self.add(make_homonym(self.world, chain.start))
 
     def repeat_value(self, hop: Hop) -> None:
@@ -213,7 +211,6 @@ class ArticleSet:
         return found
 
     def snapshot(self) -> Pages:
-        """Return a copy of the pages as they are now."""
         return {entity: dict(facts) for entity, facts in self.pages.items()}
 
     def namesakes(self, entity: Entity) -> list[Entity]:

@@ -211,7 +211,6 @@ def _add_harmless_namesake(articles: ArticleSet, chain: Chain, spare: int) -> in
 
 
 def _add_same_answer(articles: ArticleSet, chain: Chain) -> bool:
-    """Add a namesake for which the answer is the same."""
     same_tag = chain.tag_shown or articles.rng.random() < SAME_TAG_RATE[articles.gap is not None]
     for _ in range(SAME_ANSWER_TRIES):
         before = articles.snapshot()

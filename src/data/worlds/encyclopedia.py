@@ -40,7 +40,6 @@ class Entity:
     facts: Facts = field(default_factory=dict)
 
     def number(self, relation: str) -> int:
-        """Return the first value of a numeric relation."""
         value = self.facts[relation][0].what
         assert isinstance(value, int)
         return value

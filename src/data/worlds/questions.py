@@ -120,7 +120,6 @@ class _QuestionDrawer:
         return self._bridge(chain)
 
     def comparison(self) -> Question:
-        """Ask which of two entities has the smaller or the larger value."""
         comparisons, level = self.text.questions.comparisons, self.want.level
         fact = self.rng.choice(list(comparisons))
         ((pick, form),) = self.rng.choice(comparisons[fact]).items()
@@ -142,7 +141,6 @@ class _QuestionDrawer:
         return Question(chains, combine, capitalize(fill(form, a=a, b=b)))
 
     def yes_or_no(self, family: StrategyFamily, wanted_yes: bool) -> Question:
-        """Ask a question of a family whose answer is the wanted one."""
         rng, level = self.rng, self.want.level
         # A tag tells namesakes apart. Shown, it would answer the question, so one of the two must be a hop away.
         by_tag = family.a.endswith(".tag")
@@ -315,7 +313,6 @@ class _QuestionDrawer:
 
 
 def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:
-    """Answer with yes or no."""
 
     def combine(choice: tuple[Result, ...]) -> str:
         (_, a), (_, b) = choice

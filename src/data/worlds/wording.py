@@ -27,7 +27,6 @@ class ArticleSentence(Record, frozen=True):
     """Variants of one sentence of an article."""
 
     states: Words
-    """Relations that the sentence states."""
     text: Lines
     more: tuple[str, ...] = ()
     """Continuations for a second and later value of a relation that changes over time."""
@@ -87,7 +86,6 @@ class QuestionText(Record, frozen=True):
     asides_two: Lines
     """Said before hard questions: two articles that do not help."""
     asides_one: Lines
-    """Said before medium questions."""
     asks: dict[str, Lines]
     """`kind.relation` -> questions for that fact."""
     comparisons: dict[str, tuple[dict[Literal["min", "max"], str], ...]]

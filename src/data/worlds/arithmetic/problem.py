@@ -54,7 +54,6 @@ OVERLAP: dict[Level, tuple[float, float, float]] = {
 """Least, wanted and most overlap of clue and question with the story."""
 OVERLAP_TRIES = 4
 CLUE_SENTENCES = 3
-"""Most sentences of a clue that is not easy."""
 CHARACTERS_PER_TRIGRAM = 1.2
 """Characters of a story sentence per new trigram: some trigrams repeat or are in the question already."""
 LENGTH_POINTS: dict[Level, tuple[int, ...]] = {"easy": (0,), "medium": (1, 1, 2), "hard": (1, 1, 1, 2)}
@@ -168,7 +167,6 @@ def _other_articles(language: Language, story: Story, own_title: str, wanted: in
 
 
 def _key_line(key: KeyQuantity, slots: Slots, rng: Random) -> str:
-    """Return the line of an article that states the key quantity."""
     return capitalize(render(pick(rng, key.scene.listing[key.name]), rng, slots))
 
 

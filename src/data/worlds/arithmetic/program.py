@@ -29,7 +29,6 @@ from ..texts import Words, load_text
 COUNTED = "n"
 """Kind of the quantities that must be whole: nobody packs 3.5 bottles."""
 LARGEST = 2_000_000
-"""Largest number that a story may contain."""
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 Number = int | Fraction
@@ -78,7 +77,6 @@ def _whole_if_possible(number: Number) -> Number:
 
 
 def substitute(expr: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Replace some names by their expressions."""
     if isinstance(expr, str):
         return known.get(expr, expr)
     if isinstance(expr, int):
