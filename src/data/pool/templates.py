@@ -28,12 +28,7 @@ from ...core.files import read_json, sha256_file
 Name = Annotated[str, Meta(min_length=1)]
 Alternatives = Annotated[tuple[str, ...], Meta(min_length=1)]
 
-OFFERED: dict[str, str] = {
-    "user": "question",
-    "clue": "clue",
-    "topic": "topic",
-    "reply": "span",
-}
+OFFERED = {"user": "question", "clue": "clue", "topic": "topic", "reply": "span"}
 """The one variable of each field. It must occur exactly once, or a part of the task would be lost."""
 ASSISTANTS = ("open", "search", "compute", "answer", "ask", "thanks")
 """Fields of the assistant's side, which packs had before its voice became one."""

@@ -85,15 +85,9 @@ def near_duplicates_in_shards(
     examples = [(int(a), int(b)) for a, b in copies[: EXAMPLES // 2]]
     for apart in range(len(sets)):
         pairs = [(later - apart, later) for later in range(apart, len(sets))]
-        calls = (
-            (
-                threshold,
-                budgets[b],
-                duplicate[different[b]],
-                *(part for shard in sorted({a, b}) for part in held[shard]),
-            )
-            for a, b in pairs
-        )
+        sides = ([part for shard in sorted({*pair}) for part in held[shard]] for pair in pairs)
+        both = zip(pairs, sides, strict=True)
+        calls = ((threshold, budgets[b], duplicate[different[b]], *side) for (_, b), side in both)
         for (a, b), found in zip(pairs, workers.map(_search, calls), strict=True):
             at = different[b] if not apart else np.concatenate([different[a], different[b]])
             near, near_pairs, left, budgets[b] = found

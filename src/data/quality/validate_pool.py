@@ -70,8 +70,8 @@ def validate_pool(
 
     v1, rebuilt = read_reference(scanned, meta, reference)
     scopes = wording_by_scope(scanned, meta, v1)
-    prompts_kept = [[chunk.prompts for chunk in shard] for shard in scanned.shards]
-    duplicates = near_duplicates_in_shards(prompts_kept, scanned.prompt_tokens, scanned.workers)
+    kept = [[chunk.prompts for chunk in shard] for shard in scanned.shards]
+    duplicates = near_duplicates_in_shards(kept, scanned.prompt_tokens, scanned.workers)
     prompts, observations = _shortcuts(scanned, measuring_seed(meta))
     # Texts that could not be compared with all others count as duplicates: see `near_duplicates`.
     duplicate_percent = 100 * (duplicates.count + duplicates.unresolved) / duplicates.texts
@@ -105,14 +105,9 @@ def validate_pool(
         "consistency": {"broken_rules": dict(scanned.broken_rules), "samples": scanned.contradicting[:EXAMPLES]},
     }
     if leak_check:
-        both = [
-            (kept, [chunk.originals for chunk in shard])
-            for kept, shard in zip(prompts_kept, scanned.shards, strict=True)
-        ]
-        texts = [sum(chunk.samples for chunk in shard) for shard in scanned.shards]
-        similar = similar_in_shards(
-            both, texts, leak_views(shadow), limits.leak_ngram, limits.leak_sim, scanned.workers
-        )
+        both = [([one.prompts for one in shard], [one.originals for one in shard]) for shard in scanned.shards]
+        texts, views = [sum(one.samples for one in shard) for shard in scanned.shards], leak_views(shadow)
+        similar = similar_in_shards(both, texts, views, limits.leak_ngram, limits.leak_sim, scanned.workers)
         checks.append(_check("leak_similar", similar.count, "==", 0))
         checks.append(_check("leak_source_ids", len(scanned.from_shadow), "==", 0))
         figures["leak"] = _leak_figures(similar, scanned, shadow)
@@ -218,10 +213,7 @@ def _sidecar_checks(scanned: PoolScan, meta: PoolMeta, rebuilt: list[int]) -> li
     possible = (asked - sum(meta.fewer_ambiguous.values())) / meta.n
     off = abs(float(scanned.needs.mean()) - possible) * 100
     differing = sum(ours != theirs for ours, theirs in zip(scanned.task_hashes, rebuilt, strict=False))
-    return [
-        _check("clarify_rate", off, "<=", 100 * MIX_TOLERANCE),
-        _check("rebuilt", differing, "==", 0),
-    ]
+    return [_check("clarify_rate", off, "<=", 100 * MIX_TOLERANCE), _check("rebuilt", differing, "==", 0)]
 
 
 def _duplicate_figures(duplicates: NearDuplicates, scanned: PoolScan) -> dict[str, Any]:
@@ -248,10 +240,8 @@ def _length_figures(scanned: PoolScan, limits: PoolThresholds) -> dict[str, Any]
 
 def _leak_figures(similar: SimilarSamples, scanned: PoolScan, shadow: list[Sample]) -> dict[str, Any]:
     ids = scanned.ids(one.pool for one in similar.examples)
-    return {
-        "similar": [
-            {"pool": ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
-            for one in similar.examples
-        ],
-        "same_source": scanned.from_shadow[:EXAMPLES],
-    }
+    examples = [
+        {"pool": ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
+        for one in similar.examples
+    ]
+    return {"similar": examples, "same_source": scanned.from_shadow[:EXAMPLES]}

@@ -46,11 +46,6 @@ _MEDIUM = "|".join(sorted(_WORDS["media"], key=len, reverse=True))
 _YEAR = re.compile(rf"(?:the )?(?:year )?((?:1[89]|20)\d\d)(?: ({_MEDIUM}))?")
 
 
-class Disambiguation(Struct, frozen=True):
-    question: str
-    answer: tuple[str, ...]
-
-
 class AmbigRecord(Struct, frozen=True):
     """A record of the dataset; `disambiguations` has one list of readings per annotator."""
 
@@ -58,7 +53,7 @@ class AmbigRecord(Struct, frozen=True):
     question: str
     answer: tuple[str, ...]
     ambiguous: bool
-    disambiguations: tuple[tuple[Disambiguation, ...], ...] = ()
+    disambiguations: tuple[tuple[Reading, ...], ...] = ()
 
 
 def read(files: list[Path]) -> tuple[list[Item], int]:
@@ -75,8 +70,7 @@ def _items(record: AmbigRecord) -> list[Item]:
             return []
         return [reading_item(f"{group}/0", record.question, [Reading(record.question, record.answer)], 0)]
     annotations = [
-        [Reading(one.question, one.answer) for one in some if one.answer and one.question.strip()][:MOST_READINGS]
-        for some in record.disambiguations
+        [one for one in some if one.answers and one.question.strip()][:MOST_READINGS] for some in record.disambiguations
     ]
     made = (ambiguous_item(f"{group}/1", record.question, readings) for readings in annotations)
     found = [item for item in made if item is not None][:1]

@@ -21,11 +21,10 @@ NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_ENGLISH["num
 NUMBER_WORDS |= {word: Fraction(value) for word, value in _ENGLISH["larger_numbers"].items()}
 _LISTS = _ENGLISH["word_problems"]
 WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in _LISTS["words"].items()}
+_FINITE_VERBS = _LISTS["words"]["finite_verbs"].split()
 FIND = {
     name: re.compile(
-        "|".join(parts)
-        .replace("NUMBER", "|".join(NUMBER_WORDS))
-        .replace("FINITE_VERB", "|".join(_LISTS["words"]["finite_verbs"].split()))
+        "|".join(parts).replace("NUMBER", "|".join(NUMBER_WORDS)).replace("FINITE_VERB", "|".join(_FINITE_VERBS))
     )
     for name, parts in _LISTS["patterns"].items()
 }
@@ -72,15 +71,10 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
         return None
     before = [word for word in match["before"].split() if word not in WORDS["adverbs"]]
     rest = [word for word in match["rest"].split() if word not in ("only", "total")]
-    if (
-        not before
-        or before[0] in WORDS["bad_starts"]
-        or len(before) > 8
-        or len(rest) > 9
-        or before[-1].lower() in WORDS["bad_before_number"]
-    ):
+    if not before or before[0] in WORDS["bad_starts"] or len(before) > 8 or len(rest) > 9:
         return None
-    if before[-1] in WORDS["prepositions"] or before[-1].endswith("ing"):
+    last = before[-1]
+    if last.lower() in WORDS["bad_before_number"] or last in WORDS["prepositions"] or last.endswith("ing"):
         return None  # `how many hours she re-applies sunscreen after`
     first = before[0] if before[0] not in WORDS["small_inside_sentence"] else before[0].lower()
     if first not in rest_of_story and before[0] == first:

@@ -156,15 +156,11 @@ def _merged_solutions(problem: WordProblem, want: Want, mode: Mode) -> Iterator[
 def _premise_and_clue(problem: WordProblem, visible: tuple[str, ...], want: Want) -> tuple[str, str]:
     """The sentences before the question in their order; the last ones of an easy problem are its clue."""
     if want.level == "easy":
-        last = len(visible)
-        chosen = choose_clue(
-            visible,
-            problem.question,
-            problem.premise,
-            want.paraphrase,
-            lambda some: some == tuple(range(some[0], last)),
-        )
-        if chosen:
+
+        def is_end(some: tuple[int, ...]) -> bool:
+            return some == tuple(range(some[0], len(visible)))
+
+        if chosen := choose_clue(visible, problem.question, problem.premise, want.paraphrase, is_end):
             return " ".join(visible[: chosen[0]]), " ".join(visible[chosen[0] :])
     return " ".join(visible), ""
 

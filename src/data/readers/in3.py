@@ -73,12 +73,8 @@ def _hidden(record: TaskRecord) -> Hidden | None:
     for detail in sorted(record.missing_details, key=lambda detail: -int(detail.importance or 0)):
         noun = _object(detail.description, record.task)
         options = [_named(one) for one in detail.options if _is_option(one) and not occurs(one, record.task)]
-        if (
-            not noun
-            or detail.importance not in ("2", "3")
-            or len(options) < 2
-            or 2 * len(options) < len(detail.options)
-        ):
+        has_options = len(options) > 1 and 2 * len(options) >= len(detail.options)
+        if not noun or detail.importance not in ("2", "3") or not has_options:
             continue
         ranked = meant_first(options, meant_reading(record.task, options))
         about = content_words(f"{noun} {detail.description} {detail.inquiry}", shortest=1)

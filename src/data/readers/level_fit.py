@@ -112,13 +112,12 @@ def choose_clue(
     aim = high - (high - low) * paraphrase
     asked, whole = text.char_trigrams(question), text.char_trigrams(" ".join(support))
     grams = [text.char_trigrams(sentence) for sentence in candidates]
-    best: tuple[float, tuple[int, ...]] | None = None
-    for size in range(1, min(MOST_SENTENCES, len(candidates)) + 1):
-        for chosen in combinations(range(len(candidates)), size):
-            if not fits(chosen):
-                continue
-            restated = asked.union(*(grams[index] for index in chosen))
-            reached = len(restated & whole) / len(restated | whole) if restated else 0.0
-            ranked = (abs(reached - aim) + 0.01 * size, chosen)
-            best = ranked if best is None else min(best, ranked)
-    return best[1] if best else None
+    sizes = range(1, min(MOST_SENTENCES, len(candidates)) + 1)
+    choices = (chosen for size in sizes for chosen in combinations(range(len(candidates)), size) if fits(chosen))
+
+    def distance(chosen: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        restated = asked.union(*(grams[index] for index in chosen))
+        reached = len(restated & whole) / len(restated | whole) if restated else 0.0
+        return abs(reached - aim) + 0.01 * len(chosen), chosen
+
+    return min(choices, key=distance, default=None)

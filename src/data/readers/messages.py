@@ -177,9 +177,8 @@ def remarks(data_dir: Path) -> list[str]:
 def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
     """Items by the places of their rows, why other rows gave none, and the number of rows."""
     lines = [(f"{path}:{at}", line) for path in files for at, line in row_lines(path)]
-    items: dict[str, tuple[str, Item]] = {}
+    items: dict[str, tuple[str, Item, MessagesRow]] = {}
     skipped: list[str] = []
-    lacking: dict[str, str] = {}
     for (where, _), (row, raw) in zip(lines, read_all(_row, lines), strict=True):
         made = _item(row, raw)
         if isinstance(made, str):
@@ -187,26 +186,27 @@ def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
         elif made.source_id in items:
             skipped.append(f"{where}: skipped: its question or id is that of {items[made.source_id][0]}.")
         else:
-            items[made.source_id] = where, made
-        if not any(role in ASSISTANTS and text for role, text in row.turns):
-            is_dialogue = row.messages or row.conversations
-            lacking[where] = "there is no message of the assistant" if is_dialogue else "the row has no answer"
-    task = _task([item.answer for _, item in items.values()])
+            items[made.source_id] = where, made, row
+    used = {where: item for where, item, _ in items.values()}
+    task = _task([item.answer for item in used.values()])
     if task == "detect":
         stand_ins = NATURAL["detect_answer"]
-        used = {
-            where: replace(item, answer=stand_ins[item.lang], answer_why="nothing") for where, item in items.values()
-        }
+        for where, item in used.items():
+            used[where] = replace(item, answer=stand_ins[item.lang], answer_why="nothing")
         return used, skipped, len(lines)
-    too_long = (
-        f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
-    )
-    skipped += [
-        f"{where}: skipped: {lacking.get(where, too_long)}, and most rows have a short answer: give `answer`."
-        for where, item in items.values()
-        if not item.answer
-    ]
-    return {where: replace(item, task=task) for where, item in items.values() if item.answer}, skipped, len(lines)
+    for where, item, row in items.values():
+        if not item.answer:
+            skipped.append(f"{where}: skipped: {_lacks(row)}, and most rows have a short answer: give `answer`.")
+    return {where: replace(item, task=task) for where, item in used.items() if item.answer}, skipped, len(lines)
+
+
+def _lacks(row: MessagesRow) -> str:
+    """The reason why a row has no short answer."""
+    if any(role in ASSISTANTS and text for role, text in row.turns):
+        return (
+            f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
+        )
+    return "there is no message of the assistant" if row.messages or row.conversations else "the row has no answer"
 
 
 def _row(where: str, line: bytes) -> tuple[MessagesRow, dict[str, Any]]:

@@ -289,14 +289,13 @@ class _PageIndex:
         size = _size(item.context[0]) + (0 if item.hidden else EXTRA_TITLE)
         ranked = sorted(shared, key=lambda at: (-shared[at], at))
         others = [self.pages[at] for at in ranked[: 60 * count + 20]]
-        others.sort(
-            key=lambda one: (
-                0.7 * (one[0] not in self.open_groups)
-                + (_years(one[2]) != years)
-                + (one[1] != asks)
-                + abs(_size(one[2]) - size) / 8
-            )
-        )
+
+        def unlikeness(one: tuple[str, str, Article]) -> float:
+            group, first_word, page = one
+            unlike = 0.7 * (group not in self.open_groups) + (_years(page) != years)
+            return unlike + (first_word != asks) + abs(_size(page) - size) / 8
+
+        others.sort(key=unlikeness)
         group = _group(item.source_id)
         return [page for its, _, page in others if its != group and page.title not in own][:count]
 

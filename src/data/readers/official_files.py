@@ -113,10 +113,8 @@ def why_no_asks(source: str, data_dir: Path | None) -> list[str]:
             reason, sentence = gsm8k.why_complete(problem)
             found.setdefault(reason, []).append(sentence)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
-    return [
-        warning,
-        *(f"{len(some)} problems: no sentence can be left out: {why}: {some[0]!r}" for why, some in ranked),
-    ]
+    reasons = (f"{len(some)} problems: no sentence can be left out: {why}: {some[0]!r}" for why, some in ranked)
+    return [warning, *reasons]
 
 
 def remarks(source: str, data_dir: Path | None) -> list[str]:

@@ -7,7 +7,6 @@ comes twice in one world, except that of a namesake.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
@@ -295,13 +294,7 @@ def _holders(world: World) -> list[Value]:
             return sorted(holders, key=lambda value: value.year or 0)
 
 
-_FACTS: dict[str, Callable[[World], Facts]] = {
-    "town": _town,
-    "person": _person,
-    "company": _company,
-    "work": _work,
-    "event": _event,
-}
+_FACTS = {"town": _town, "person": _person, "company": _company, "work": _work, "event": _event}
 _ADDED_LATER = {"town": (_add_mayors,), "person": (_add_teacher, _add_employers)}
 """Kind -> relations to entities that are drawn after it."""
 

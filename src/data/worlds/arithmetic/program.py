@@ -196,11 +196,8 @@ def extend(program: Program, plan: ScenePlan, rng: Random, tries: int) -> Progra
     for _ in range(tries):
         drawn = _draw(plan, rng, {"prev": program.values[before]} if before else {})
         values = {**program.values, **drawn}
-        if (
-            min(drawn.values()) > 0
-            and _derive(steps, values)
-            and all(_plausible(values[name], step.kind) for name, step in plan.steps.items())
-        ):
+        is_positive = min(drawn.values()) > 0 and _derive(steps, values)
+        if is_positive and all(_plausible(values[name], step.kind) for name, step in plan.steps.items()):
             return Program(
                 givens={**program.givens, **drawn},
                 kinds={**program.kinds, **{name: quantity.kind for name, quantity in plan.quantities.items()}},
