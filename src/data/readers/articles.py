@@ -4,10 +4,8 @@ HotpotQA, distractor setting, has two supporting articles among ten. StrategyQA 
 implicit; its articles are the evidence paragraphs of one annotator.
 
 Nothing in a question is corrected. One with an obvious error is not used (`reads_well`), and well-written ones are used
-first (`QuestionStyle`). A question has a slip if it has a word that neither the articles nor another question has
-(mostly a typing error), a countable noun without an article (`Did mongoose come first?`), a past form after `did` (`did
-he played`) or one of the slips in `templates/lexicon/english.yaml`. It is hard to read if it is long or does not start
-as questions do (`Titan is a band from what city?`).
+first (`QuestionStyle`): those without a slip (a word that neither the articles nor another question has, a countable
+noun without an article, a slip of `templates/lexicon/english.yaml`), that are not long and start as questions do.
 """
 
 from __future__ import annotations

@@ -7,16 +7,12 @@ with an optional field `hidden`.
     {"instruction": "When does the shop open?", "input": "", "output": "At 9."}
     {"question": "When does the shop open?", "answer": "At 9."}
 
-The first user message is the question and the last assistant message the answer; in Alpaca's format these are
-`instruction` with `input`, and `output`. With `hidden`, the question lacks `span`, and the user says it when asked. A
-row in which the assistant asks the user something needs `hidden`, null if nothing is missing: whether the question was
-needed cannot be read off the dialogue. Rows without an answer are for detection only: whether the policy asks. A row
-that breaks a rule is skipped, and `skipped_rows` says which row and which rule.
+The first user message is the question and the last assistant message the answer (Alpaca: `instruction` with `input`,
+and `output`). With `hidden`, the question lacks `span`, and the user says it when asked. A row in which the assistant
+asks the user something needs `hidden`, null if nothing is missing: whether the question was needed cannot be read off
+the dialogue. Rows without an answer are for detection only. A row that breaks a rule is skipped and named.
 
-A CSV file has a header, and only the column `question` is required. `hidden` has the words that the question lacks and
-`options` other readings, separated by `|`; both are empty for a complete question.
-
-    question,answer,id,hidden,missing,options
+    question,answer,id,hidden,missing,options                      (CSV; only `question` is required)
     When does the shop open?,at 9 am,17,the shop in Lyon,which shop you mean,the shop in Nice|the shop in Metz
 """
 

@@ -20,17 +20,7 @@ from typing import Literal
 from askgate_env.tokenize import tokens
 from askgate_env.types import Article
 
-from .encyclopedia import (
-    CHANGING,
-    TELLING_FACT,
-    Entity,
-    Facts,
-    Value,
-    World,
-    make_homonym,
-    make_namesake,
-    share_fact,
-)
+from .encyclopedia import CHANGING, TELLING_FACT, Entity, Facts, Value, World, make_homonym, make_namesake, share_fact
 from .wording import Sentence, WorldText, name_of
 
 Pages = dict[Entity, Facts]
