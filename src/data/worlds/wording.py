@@ -118,9 +118,8 @@ class WorldText:
 
     def mention(self, kind: str, name: str, tag: str) -> str:
         """Return the name as a text mentions it, with its tag where one is given."""
-        if not tag:
-            return fill(self.questions.mention[kind], name=name)
-        return fill(self.questions.mention_with_tag[kind], name=name, tag=tag)
+        forms = self.questions.mention_with_tag if tag else self.questions.mention
+        return fill(forms[kind], name=name, tag=tag)
 
     def amount(self, phrase: str, year: int | None) -> str:
         """Return a phrase for an amount with its year, in brackets where it could be taken for a part of the phrase.
@@ -221,9 +220,8 @@ class WorldText:
 
     def title(self, name: str, tag: str, fact: int | str | None) -> str:
         """Return the title of an article whose subject has namesakes."""
-        if fact:
-            return fill(self.articles.title_with_fact, name=name, tag=tag, fact=fact)
-        return fill(self.articles.title, name=name, tag=tag)
+        form = self.articles.title_with_fact if fact else self.articles.title
+        return fill(form, name=name, tag=tag, fact=fact or "")
 
     def page(self, entity: Entity, facts: Facts, rng: Random) -> list[Sentence]:
         """Word the article of an entity: its sentences with the relations that each states."""
@@ -256,9 +254,8 @@ class WorldText:
         if self.articles.known_for:
             before, known, _ = sentence.partition(fill(self.articles.known_for_phrase, what=""))
             sentence = before + self.articles.full_stop if known else sentence
-        return (
-            sentence.replace(entity.name, self.mention("work", entity.name, "")) if entity.kind == "work" else sentence
-        )
+        is_work = entity.kind == "work"
+        return sentence.replace(entity.name, self.mention("work", entity.name, "")) if is_work else sentence
 
     def _values_by_year(
         self, entity: Entity, values: list[Value], first: str, others: tuple[str, ...], rng: Random
