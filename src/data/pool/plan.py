@@ -56,18 +56,18 @@ def check_plan(plan: BuildPlan) -> None:
             refuse("--mix", f"the share of {task} is {share}", "give shares between 0 and 1")
     if abs(sum(plan.mix.values()) - 1) > SUM_TOLERANCE:
         refuse("--mix", f"the shares sum to {sum(plan.mix.values()):g}, not to 1", "correct the shares")
-    for flag, value, low, high in (
-        ("--clarify-rate", plan.clarify_rate, 0, 1),
-        ("--paraphrase", plan.paraphrase, 0, 1),
-        ("--tool-hops", plan.tool_hops, MIN_STEPS, MAX_STEPS),
-        ("--ops-numeric", plan.ops_numeric, MIN_STEPS, MAX_STEPS),
-    ):
-        if not low <= value <= high:
-            refuse(flag, f"{value} is out of range", f"give {low} to {high}")
+    if not 0 <= plan.clarify_rate <= 1:
+        refuse("--clarify-rate", f"{plan.clarify_rate} is not a share", "give a number between 0 and 1")
+    if not 0 <= plan.paraphrase <= 1:
+        refuse("--paraphrase", f"{plan.paraphrase} is not a strength", "give a number between 0 and 1")
     if plan.reuse < 1:
         refuse("--reuse", f"{plan.reuse} samples per record", "give 1 or more")
     if plan.max_turns < MIN_TURNS:
         refuse("--max-turns", f"{plan.max_turns} leaves no room for a hard task", f"allow at least {MIN_TURNS}")
+    if not MIN_STEPS <= plan.tool_hops <= MAX_STEPS:
+        refuse("--tool-hops", f"{plan.tool_hops} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
+    if not MIN_STEPS <= plan.ops_numeric <= MAX_STEPS:
+        refuse("--ops-numeric", f"{plan.ops_numeric} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
     unknown = set(plan.tools) - set(TOOLS)
     if unknown:
         refuse("--tools", f"unknown tool {sorted(unknown)[0]!r}", f"use {', '.join(TOOLS)}")
