@@ -231,8 +231,8 @@ def difficulty_bucketize(
     """
     from ..data.difficulty.bucketize import difficulty_bucketize as bucketize
 
-    balanced = bucketize(metrics, parse.target(target), parse.tasks(by_task), out)
-    show.made([out], as_json, balanced.counts)
+    counts = bucketize(metrics, parse.target(target), parse.tasks(by_task), out)
+    show.made([out], as_json, counts)
 
 
 def validate_difficulty(

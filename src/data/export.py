@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -41,7 +41,6 @@ Form = Literal["messages", "sharegpt", "dpo"]
 Row = dict[str, Any]
 PARQUET = ".parquet"
 SPEAKERS = {"system": "system", "user": "human", "assistant": "gpt"}
-"""Roles by their names in ShareGPT."""
 LEAST_GAP = 1e-6
 """Rewards that are closer make no pair."""
 
@@ -57,7 +56,6 @@ class ExportFacts(Record, frozen=True):
     episodes: dict[str, str]
     """SHA-256 of the files of episodes."""
     sources: dict[str, int]
-    """Rows by the source of their samples."""
     splits: dict[str, int]
     langs: dict[str, int]
     left_out: dict[str, int]
@@ -94,9 +92,8 @@ def export(pool: Path, form: Form, out: Path, episodes: Path | None = None) -> E
         rows = [sft_row(form, sample, sample.dialogue, tools) for sample in samples.values()]
     if not rows:
         why = "; ".join(f"{count} {reason}" for reason, count in left_out.items() if count) or "there are no samples"
-        raise BadInput(
-            f"no row can be made: {why}", where=str(episodes or pool), remedy="name other episodes or a pool"
-        )
+        what = f"no row can be made: {why}"
+        raise BadInput(what, where=str(episodes or pool), remedy="name other episodes or a pool")
     used = [samples[row["id"]] for row in rows]
     with atomic_files() as start:
         handle, facts_file = start(out), start(facts_path(out))
@@ -179,25 +176,18 @@ def sft_row(form: Form, sample: Sample, turns: Sequence[Turn], tools: Sequence[s
     return {"conversations" if form == "sharegpt" else "messages": said, **_origin(sample)}
 
 
-class Rated(NamedTuple):
-    """An episode and its reward."""
-
-    episode: Episode
-    reward: float
-
-
 def dpo_row(sample: Sample, episodes: Sequence[Episode], tools: Sequence[str], left_out: Counter[str]) -> Row | None:
     """The pair of a sample; None where its episodes differ too little, or not even the demonstration is right."""
-    rated = rate(sample, episodes)
-    right = [one for one in rated if achieved(one.episode)]
-    best = max((one.reward for one in right), default=None)
+    rewards = rate(sample, episodes)
+    right = [(one, reward) for one, reward in zip(episodes, rewards, strict=True) if achieved(one)]
+    best = max((reward for _, reward in right), default=None)
     if best is None:
         better = [episode for episode in [demonstration(sample)] if achieved(episode)]
     else:
-        better = [one.episode for one in right if one.reward > best - LEAST_GAP]
-    lowest = min(one.reward for one in rated)
+        better = [one for one, reward in right if reward > best - LEAST_GAP]
+    lowest = min(rewards)
     is_worse = best is None or lowest < best - LEAST_GAP
-    worse = [one.episode for one in rated if is_worse and one.reward < lowest + LEAST_GAP]
+    worse = [one for one, reward in zip(episodes, rewards, strict=True) if is_worse and reward < lowest + LEAST_GAP]
     pairs = [(place, good, bad) for good in better for bad in worse if (place := parting(good, bad)) is not None]
     if not pairs:
         reason = "samples whose episodes have equal rewards" if not worse else "samples without two different turns"
@@ -216,11 +206,11 @@ def dpo_row(sample: Sample, episodes: Sequence[Episode], tools: Sequence[str], l
     }
 
 
-def rate(sample: Sample, episodes: Sequence[Episode]) -> list[Rated]:
+def rate(sample: Sample, episodes: Sequence[Episode]) -> list[float]:
     """Rewards as recorded, if every episode has one; otherwise outcome and over-clarification penalty."""
-    if all(episode.reward for episode in episodes):
-        return [Rated(episode, sum(episode.reward.values())) for episode in episodes]
-    return [Rated(episode, sum(TrainingReward()(episode, sample).values())) for episode in episodes]
+    recorded = all(episode.reward for episode in episodes)
+    terms = (episode.reward if recorded else TrainingReward()(episode, sample) for episode in episodes)
+    return [sum(one.values()) for one in terms]
 
 
 def demonstration(sample: Sample) -> Episode:
@@ -257,11 +247,8 @@ def _parquet(rows: Sequence[Row]) -> bytes:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise BadInput(
-            "writing parquet needs pyarrow",
-            where="--out",
-            remedy="pip install 'askgate[parquet]', or name a .jsonl file",
-        ) from None
+        remedy = "pip install 'askgate[parquet]', or name a .jsonl file"
+        raise BadInput("writing parquet needs pyarrow", where="--out", remedy=remedy) from None
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.Table.from_pylist(list(rows)), sink, compression="zstd")
     made: bytes = sink.getvalue().to_pybytes()

@@ -17,8 +17,8 @@ from src.cli.parse import target
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
-from src.data.difficulty.bucketize import BalancedPool, apportion, difficulty_bucketize, exact, largest_balanced, split
-from src.data.difficulty.metrics import difficulty_metrics
+from src.data.difficulty.bucketize import apportion, difficulty_bucketize, exact, largest_balanced, split
+from src.data.difficulty.metrics import LevelCounts, difficulty_metrics
 from src.data.pool.meta import read_meta
 from tests.data.difficulty_samples import TARGET, even_supply, graded, graded_samples
 from tests.data.samples import MIX, measure, write_pool
@@ -35,9 +35,13 @@ def measured_pool(
     return pool, metrics
 
 
+def size_of(counts: LevelCounts) -> int:
+    return sum(sum(levels.values()) for levels in counts.values())
+
+
 def balance(
     folder: Path, samples: list[Sample], mix: dict[Task, float] = MIX, seed: int = 7
-) -> tuple[BalancedPool, Path]:
+) -> tuple[LevelCounts, Path]:
     _, metrics = measured_pool(folder, samples, mix=mix, seed=seed)
     out = folder / "seed.balanced.jsonl"
     return difficulty_bucketize(metrics, TARGET, [task for task in TASKS if mix.get(task)], out), out
@@ -46,12 +50,12 @@ def balance(
 def test_shares_hold_in_every_task_and_the_mix_is_kept(tmp_path: Path) -> None:
     done, out = balance(tmp_path, graded_samples(even_supply(30, 30, 30)))
     found = Counter((one.task, measure(one).level) for one in read_records(out, Sample))
-    assert {task: {level: found[task, level] for level in LEVELS} for task in TASKS} == done.counts
+    assert {task: {level: found[task, level] for level in LEVELS} for task in TASKS} == done
     for task in TASKS:
-        size = sum(done.counts[task].values())
-        assert done.counts[task]["hard"] / size >= 0.30
-        assert done.counts[task]["easy"] / size <= 0.25
-        assert abs(size / done.n - MIX[task]) < 1 / done.n
+        size = sum(done[task].values())
+        assert done[task]["hard"] / size >= 0.30
+        assert done[task]["easy"] / size <= 0.25
+        assert abs(size / size_of(done) - MIX[task]) < 1 / size_of(done)
 
 
 def test_lines_are_copied_unchanged_in_order_and_never_twice(tmp_path: Path) -> None:
@@ -60,13 +64,13 @@ def test_lines_are_copied_unchanged_in_order_and_never_twice(tmp_path: Path) -> 
     lines = out.read_bytes().splitlines()
     places = [pool_lines.index(line) for line in lines]
     assert places == sorted(set(places))
-    assert len(lines) == done.n > 30
+    assert len(lines) == size_of(done) > 30
 
 
 def test_the_sidecar_says_where_the_balanced_pool_comes_from(tmp_path: Path) -> None:
     done, out = balance(tmp_path, graded_samples(even_supply(9, 9, 9)))
     meta = read_meta(out)
-    assert (meta.kind, meta.n, meta.sha256) == ("balanced", done.n, sha256_file(out))
+    assert (meta.kind, meta.n, meta.sha256) == ("balanced", size_of(done), sha256_file(out))
     assert (meta.parent, meta.parent_sha256) == ("seed.jsonl", sha256_file(tmp_path / "seed.jsonl"))
 
 
@@ -87,7 +91,7 @@ def test_a_last_line_without_newline_is_still_a_whole_line(tmp_path: Path) -> No
     sidecar(pool).write_bytes(msgspec.json.encode(meta))
     difficulty_metrics(pool, tmp_path / "m.jsonl")
     done = difficulty_bucketize(tmp_path / "m.jsonl", TARGET, ["gsm8k"], tmp_path / "out.jsonl")
-    assert len(list(read_records(tmp_path / "out.jsonl", Sample))) == done.n
+    assert len(list(read_records(tmp_path / "out.jsonl", Sample))) == size_of(done)
     assert (tmp_path / "out.jsonl").read_bytes().endswith(b"}\n")
 
 
@@ -112,7 +116,7 @@ def test_a_source_that_no_flag_changes_names_the_shares_that_it_can_meet(tmp_pat
     told = re.search(r"--target (\S+);", str(refused.value))
     assert told
     assert "--tool-hops" not in str(refused.value)
-    assert difficulty_bucketize(metrics, target(told[1]), ["gsm8k"], out).n == 18
+    assert size_of(difficulty_bucketize(metrics, target(told[1]), ["gsm8k"], out)) == 18
 
 
 def test_too_few_easy_samples_name_the_remedy(tmp_path: Path) -> None:
@@ -171,7 +175,7 @@ def test_shares_that_are_not_shares_are_refused(tmp_path: Path, target: dict[Lev
 def test_shares_that_sum_to_one_after_rounding_are_accepted(tmp_path: Path) -> None:
     _, metrics = measured_pool(tmp_path, graded_samples(even_supply(9, 9, 9)))
     third = {"easy": 0.3333333, "medium": 0.3333333, "hard": 0.3333333}
-    assert difficulty_bucketize(metrics, third, TASKS, tmp_path / "out.jsonl").n > 0
+    assert difficulty_bucketize(metrics, third, TASKS, tmp_path / "out.jsonl")
     with pytest.raises(BadInput, match=r"^--target: "):
         difficulty_bucketize(metrics, third | {"easy": 0.3333}, TASKS, tmp_path / "out.jsonl")
 
@@ -211,7 +215,7 @@ def test_no_larger_pool_would_fit(supply: dict[Task, dict[Level, int]]) -> None:
         return all(0 < sizes[task][level] <= supply[task][level] for task in TASKS for level in LEVELS)
 
     total = sum(sum(one.values()) for one in supply.values())
-    assert (plan.n if plan else 0) == max((n for n in range(1, total + 1) if fits(n)), default=0)
+    assert size_of(plan or {}) == max((n for n in range(1, total + 1) if fits(n)), default=0)
 
 
 @given(st.integers(1, 10_000))

@@ -14,9 +14,7 @@ def demo_tokens(
     sample: Sample, renderer: Renderer, thoughts: bool, system: str | None = None
 ) -> tuple[list[int], list[bool]]:
     """Tokens of the whole dialogue, and a mask of those that the policy produces: its turns with their end tokens.
-
-    Without `thoughts` the turns have only their actions. Nothing follows the answer.
-    """
+    Without `thoughts` the turns have only their actions. Nothing follows the answer."""
     return demo_segments(sample, renderer, thoughts, system, drop=False)[0]
 
 

@@ -35,19 +35,13 @@ from .metrics import DifficultyRecord, LevelCounts, level_counts
 _CELLS: list[tuple[Task, Level]] = [(task, level) for task in ALL_TASKS for level in LEVELS]
 
 
-class BalancedPool(Struct, frozen=True):
-    """Composition of a balanced pool."""
-
-    n: int
-    counts: LevelCounts
-
-
 class _Id(Struct):
     id: str
 
 
-def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Sequence[Task], out: Path) -> BalancedPool:
-    """Writes the balanced pool with its sidecar. The measured pool is found through the sidecar of the metrics."""
+def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Sequence[Task], out: Path) -> LevelCounts:
+    """Writes the balanced pool with its sidecar and returns its counts. The measured pool is found through the sidecar
+    of the metrics."""
     _check_target(target)
     require_jsonl(out, "--out")
     metrics_meta = read_meta(metrics)
@@ -73,29 +67,24 @@ def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Seq
     with atomic_files() as start:
         handle, facts = start(out), start(sidecar(out))
         _copy(pool, metrics, chosen, handle)
-        sha256 = sha256_file(written(handle))
-        meta = derived_meta(pool_meta, "balanced", balanced.n, sha256, out, pool, metrics_meta.parent_sha256)
+        sha256, n = sha256_file(written(handle)), sum(sum(levels.values()) for levels in balanced.values())
+        meta = derived_meta(pool_meta, "balanced", n, sha256, out, pool, metrics_meta.parent_sha256)
         facts.write(json_bytes(meta))
     return balanced
 
 
 def _check_target(target: dict[Level, float]) -> None:
     if set(target) != set(LEVELS) or min(target.values()) < 0 or abs(sum(target.values()) - 1) > SUM_TOLERANCE:
-        raise BadInput(
-            f"shares must be given for {', '.join(LEVELS)}, none negative, and add up to 1",
-            where="--target",
-            remedy='write for example "easy:0.25,medium:0.45,hard:0.30"',
-        )
+        what = f"shares must be given for {', '.join(LEVELS)}, none negative, and add up to 1"
+        raise BadInput(what, where="--target", remedy='write for example "easy:0.25,medium:0.45,hard:0.30"')
 
 
 def _check_tasks(supply: LevelCounts, by_task: Sequence[Task], metrics: Path) -> None:
     """Shares hold per task, so `by_task` must name every task of the pool once, and no other."""
     if set(supply) != set(by_task) or len(set(by_task)) != len(by_task):
-        raise BadInput(
-            f"the pool has {' '.join(sorted(supply)) or 'no samples'}, by_task names {' '.join(by_task) or 'none'}",
-            where=str(metrics),
-            remedy="name each task of the pool once in --by-task, or build a pool with those tasks (--mix)",
-        )
+        what = f"the pool has {' '.join(sorted(supply)) or 'no samples'}, by_task names {' '.join(by_task) or 'none'}"
+        remedy = "name each task of the pool once in --by-task, or build a pool with those tasks (--mix)"
+        raise BadInput(what, where=str(metrics), remedy=remedy)
 
 
 def reachable_target(supply: LevelCounts) -> str:
@@ -136,10 +125,10 @@ def _too_few(
     )
 
 
-def _choose(cells: array[int], balanced: BalancedPool, seed: int) -> bytearray:
+def _choose(cells: array[int], balanced: LevelCounts, seed: int) -> bytearray:
     """One flag per sample. Each bucket draws from its own random stream, so that buckets do not affect each other."""
     chosen = bytearray(len(cells))
-    for task, levels in balanced.counts.items():
+    for task, levels in balanced.items():
         for level, count in levels.items():
             cell = _CELLS.index((task, level))
             places = array("L", (place for place, one in enumerate(cells) if one == cell))
@@ -160,11 +149,9 @@ def _copy(pool: Path, metrics: Path, chosen: bytearray, handle: IO[bytes]) -> No
             handle.write(line if line.endswith(b"\n") else line + b"\n")
 
 
-def largest_balanced(supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float]) -> BalancedPool | None:
-    """The largest pool in which every bucket has its share and no sample is needed twice; None if there is none.
-
-    The scarcest bucket gives an upper bound; from there the size goes down until rounding fits. Fractions are exact.
-    """
+def largest_balanced(supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float]) -> LevelCounts | None:
+    """Counts of the largest pool in which every bucket has its share and no sample comes twice; None if there is none.
+    The scarcest bucket gives an upper bound; from there the size goes down until rounding fits. Fractions are exact."""
     parts = {task: exact(part) for task, part in mix.items() if part > 0}
     shares = {task: part / sum(parts.values()) for task, part in parts.items()}
     wanted = {level: exact(target[level]) for level in LEVELS}
@@ -179,7 +166,7 @@ def largest_balanced(supply: LevelCounts, mix: dict[Task, float], target: dict[L
         counts = {task: split(size, wanted) for task, size in apportion(n, shares).items()}
         enough = all(0 <= counts[task][level] <= supply[task][level] for task in counts for level in LEVELS)
         if enough and all(counts[task][level] > 0 for task, level in cells):
-            return BalancedPool(n, counts)
+            return counts
     return None
 
 

@@ -1,4 +1,4 @@
-"""How hard a sample is: its metrics, its points in eight dimensions, its level; and the stage `difficulty_metrics`.
+"""Difficulty of a sample: its metrics, its points in eight dimensions, its level; and the stage `difficulty_metrics`.
 
 Each dimension gives 0 (easy), 1 (medium) or 2 (hard) points, 0 to 16 together. Up to 5 points at least three
 dimensions are plainly easy and the rest mostly medium; from 9 on more than half of all points were scored, which takes
@@ -70,10 +70,8 @@ class DifficultyRecord(Record, frozen=True):
 
 
 def difficulty_metrics(in_path: Path, out_path: Path, workers: Workers | None = None) -> LevelCounts:
-    """Measures every sample of a pool, writes the records in its order with a sidecar, and returns their counts.
-
-    Keeps 8 bytes per sample.
-    """
+    """Measures every sample of a pool, writes the records in its order with a sidecar, and returns their counts. Keeps
+    8 bytes per sample."""
     require_jsonl(out_path, "--out")
     refuse_overlap({"--out": out_path}, {"--in": in_path})
     meta = read_meta(in_path)
@@ -115,11 +113,11 @@ def level_counts(counts: Counter[tuple[Task, Level]]) -> LevelCounts:
 
 def measure_all(samples: Sequence[Sample]) -> list[DifficultyRecord]:
     """Records of many samples at once, because their tokens are counted in bulk."""
-    lengths = count_tokens([_prompt_and_context(sample) for sample in samples])
+    lengths = count_tokens([prompt_and_context(sample) for sample in samples])
     return [_record(sample, int(length)) for sample, length in zip(samples, lengths, strict=True)]
 
 
-def _prompt_and_context(sample: Sample) -> str:
+def prompt_and_context(sample: Sample) -> str:
     pages = [part for article in sample.context for part in (article.title, *article.sentences)]
     return "\n".join([sample.prompt, *pages])
 

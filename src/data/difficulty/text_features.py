@@ -95,10 +95,8 @@ def names_en(text: str) -> Iterable[tuple[int, str]]:
 
 
 def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
-    """Article titles, quoted things, dotted names, places and organisations, and people who do something.
-
-    Each rule blanks out its matches before the next one runs, so that nothing counts twice.
-    """
+    """Article titles, quoted things, dotted names, places and organisations, and people who do something. Each rule
+    blanks out its matches before the next one runs, so that nothing counts twice."""
     found: list[tuple[int, str]] = []
     rest = text
     for name in sorted({short_name(title) for title in titles}, key=lambda name: (-len(name), name)):
@@ -117,7 +115,6 @@ def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def names(text: str, lang: str, titles: Iterable[str]) -> list[tuple[int, str]]:
-    """Names in a text with their positions."""
     return names_zh(text, titles) if lang == "zh" else list(names_en(text))
 
 
@@ -146,7 +143,6 @@ def connector_density(text: str) -> float:
 
 
 def pronouns(text: str) -> int:
-    """Number of pronouns and demonstratives."""
     return _count("pronouns", text)
 
 

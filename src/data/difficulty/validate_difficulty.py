@@ -78,7 +78,6 @@ class MetricColumns:
         return self.values("score", task, level).size / whole if whole else float("nan")
 
     def past(self, metric: str, limit: float, task: Task | None) -> int:
-        """Number of records above a limit."""
         return int((self.values(metric, task) > limit).sum())
 
     def counts(self) -> LevelCounts:
@@ -162,11 +161,8 @@ def _common_parent(metrics: Path, metrics_meta: PoolMeta, balanced: Path) -> Pat
     balanced_meta = read_meta(balanced)
     verify_sha256(balanced, balanced_meta, Sample)
     if balanced_meta.parent_sha256 != metrics_meta.parent_sha256:
-        raise BadInput(
-            f"does not come from the pool that {metrics.name} measures",
-            where=str(balanced),
-            remedy="make both files from the same pool: difficulty-metrics, then difficulty-bucketize",
-        )
+        remedy = "make both files from the same pool: difficulty-metrics, then difficulty-bucketize"
+        raise BadInput(f"does not come from the pool that {metrics.name} measures", where=str(balanced), remedy=remedy)
     return parent_of(metrics, metrics_meta)
 
 
@@ -202,16 +198,13 @@ def _compare(metrics: Path, balanced: Path, fingerprints: dict[str, int]) -> tup
             missing.discard(record.id)
             mismatches += hash(record) != fingerprints[record.id]
     if missing:
-        raise BadInput(
-            f"{len(missing)} samples are not in {metrics.name}, among them {min(missing)!r}",
-            where=str(balanced),
-            remedy="make both files from the same pool: difficulty-metrics, then difficulty-bucketize",
-        )
+        what = f"{len(missing)} samples are not in {metrics.name}, among them {min(missing)!r}"
+        remedy = "make both files from the same pool: difficulty-metrics, then difficulty-bucketize"
+        raise BadInput(what, where=str(balanced), remedy=remedy)
     return columns, mismatches
 
 
 def _figures(columns: MetricColumns, edges: dict[str, list[float]]) -> dict[str, Any]:
-    """Counts, shares, quantiles and histograms of a set of records."""
     counts = columns.counts()
     scopes: dict[str, tuple[Task | None, Level | None]] = {"all": (None, None)}
     scopes |= {task: (task, None) for task in counts}

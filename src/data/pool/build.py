@@ -40,20 +40,17 @@ CHUNK = 250
 PARALLEL_FROM = 2_000
 """Number of samples from which worker processes are started."""
 USE = "~"
-"""Between the number of a record's use and its key."""
+"""Separator of the number of a record's use and its key."""
 _MODE = re.compile(r"^\w+\|")
-"""What a key of official files begins with, before the id of the record."""
+"""Prefix of a key of official files, before the id of the record."""
 TRAIN, EVAL = 120, 40
 """Sizes of the smallest training and evaluation data."""
-
 TRIES = 40
 """Sizes that are tried where a source has too few records."""
-
 Progress = Callable[[int], None]
 
 
 def open_source(plan: BuildPlan) -> Source:
-    """The source that a plan names."""
     if plan.source == "builtin":
         return BuiltinSource()
     from ..readers.official import HubSource, OfficialSource
@@ -62,11 +59,8 @@ def open_source(plan: BuildPlan) -> Source:
         return HubSource(plan.data_dir)
     if plan.data_dir is not None and plan.data_dir.is_file():
         folder = plan.data_dir.parent
-        raise BadInput(
-            "is a file, and a folder is needed",
-            where=f"--data-dir {plan.data_dir}",
-            remedy=f"type --data-dir {folder} (all files of the source in that folder are read)",
-        )
+        remedy = f"type --data-dir {folder} (all files of the source in that folder are read)"
+        raise BadInput("is a file, and a folder is needed", where=f"--data-dir {plan.data_dir}", remedy=remedy)
     if plan.data_dir is not None and not plan.data_dir.is_dir():
         raise BadInput(
             "no such folder",
@@ -97,14 +91,12 @@ def write_pool(
     progress: Progress = lambda done: None,
     workers: Workers | None = None,
 ) -> PoolMeta:
-    """Writes a pool and its sidecar to open files."""
     check_plan(plan)
     pack, source = load_pack(shipped(plan.templates_dir)), open_source(plan)
     plan = with_languages(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()
     digest = hashlib.sha256()
-    jobs = _jobs_that_fit(plan, source)
-    again: dict[Task, int] = {}
+    jobs, again = _jobs_that_fit(plan, source), dict[Task, int]()
     if plan.reuse > 1:
         listed = list(jobs)
         jobs, again = iter(listed), reused(listed)
@@ -123,16 +115,12 @@ def _jobs_that_fit(plan: BuildPlan, source: Source) -> Iterator[Job]:
     try:
         return make_jobs(plan, source)
     except TooFewRecords as error:
-        n, rows, counts = _size_that_fits(plan, source), _accounted(error), error.count_rows and error.count_rows()
-    what = f"{plan.n} samples asked for, and the rows of the {plan.split} part are enough for {n}{rows}"
+        n, rows = _size_that_fits(plan, source), error.count_rows()
+    what = f"{plan.n} samples asked for, and the rows of the {plan.split} part are enough for {n} {rows}"
     remedy = f"run the same command with --n {n}"
-    if (
-        counts
-        and plan.source == "messages"
-        and n < min(plan.n, counts.shadow if plan.split == "shadow" else counts.train)
-    ):
+    if plan.source == "messages" and n < min(plan.n, rows.shadow if plan.split == "shadow" else rows.train):
         what += f"; too few of them are complete: {plan.clarify_rate:.0%} of the samples need a question"
-    if counts and counts.skipped > counts.rows / 2:
+    if rows.skipped > rows.rows / 2:
         remedy = f"correct the skipped rows, which are named above; or {remedy}"
     if plan.source in NATURAL_SOURCES and plan.split == "train" and plan.clarify_rate < 1:
         remedy += "; a higher --clarify-rate uses more of the rows that need a question, where some are left"
@@ -142,39 +130,25 @@ def _jobs_that_fit(plan: BuildPlan, source: Source) -> Iterator[Job]:
 def _size_that_fits(plan: BuildPlan, source: Source) -> int:
     """Size of a pool that the records are enough for, at most `plan.n`; the error of that size if none is found. Fewer
     samples need fewer ambiguous ones, so the number that is left for one size may be too few for it."""
-    try:
-        make_jobs(plan, source)
-    except TooFewRecords as error:
-        n, missing = plan.n, error.missing
-        for _ in range(TRIES):
-            n -= max(1, missing)
-            if n < 1:
-                break
-            try:
-                make_jobs(msgspec.structs.replace(plan, n=n), source)
-                return n
-            except TooFewRecords as smaller:
-                missing = smaller.missing
-        remedy, rows = error.remedy, error.count_rows() if error.count_rows else None
-        if rows and rows.skipped > rows.rows / 2:
-            remedy = "correct the skipped rows, which are named above"
-        elif rows and plan.split == "shadow" and not rows.shadow:
-            remedy = "add rows: the hash of its question decides whether a row is held out, and about one in seven is"
-        elif rows and plan.split == "train" and not rows.train and rows.alike:
-            remedy = "rows that differ in little but a name or a number count as one: reword them, or add others"
-        raise TooFewRecords(f"{error.what}{_accounted(error)}", where=error.where, remedy=remedy) from None
-    return plan.n
-
-
-def _accounted(error: TooFewRecords) -> str:
-    """What becomes of the rows of a source, in brackets."""
-    if error.count_rows is None:
-        return ""
-    rows = error.count_rows()
-    return (
-        f" ({rows.rows} rows read: {rows.train} to train on, {rows.shadow} held out, {rows.skipped} skipped, "
-        f"{rows.alike} too much like a held-out row)"
-    )
+    first, n = None, plan.n
+    for _ in range(TRIES + 1):
+        try:
+            make_jobs(msgspec.structs.replace(plan, n=n), source)
+            return n
+        except TooFewRecords as error:
+            first = first or error
+            n -= max(1, error.missing)
+        if n < 1:
+            break
+    assert first is not None
+    remedy, rows = first.remedy, first.count_rows()
+    if rows.skipped > rows.rows / 2:
+        remedy = "correct the skipped rows, which are named above"
+    elif plan.split == "shadow" and not rows.shadow:
+        remedy = "add rows: the hash of its question decides whether a row is held out, and about one in seven is"
+    elif plan.split == "train" and not rows.train and rows.alike:
+        remedy = "rows that differ in little but a name or a number count as one: reword them, or add others"
+    raise TooFewRecords(f"{first.what} {rows}", where=first.where, remedy=remedy)
 
 
 def largest_plan(plan: BuildPlan) -> BuildPlan:
@@ -186,7 +160,6 @@ def largest_plan(plan: BuildPlan) -> BuildPlan:
 
 def make_minimal(folder: Path) -> tuple[Path, Path]:
     """Writes the smallest data for a first training run: a training pool and an evaluation pool of other source ids."""
-
     train, held_out = folder / "train_min.jsonl", folder / "eval_min.jsonl"
     plan = BuildPlan(n=TRAIN, mix=MIX, seed=SEED, langs=(), templates_dir=TEMPLATES)
     build_pool(plan, train)
@@ -202,17 +175,14 @@ def with_languages(plan: BuildPlan, source: Source) -> BuildPlan:
         raise BadInput(f"no {source.name} record here can be used", where=str(plan.data_dir), remedy=remedy)
     unknown = [lang for lang in plan.langs if lang not in source.languages]
     if unknown:
-        raise BadInput(
-            f"source {source.name} has no {unknown[0]}", where="--lang", remedy=f"use {','.join(source.languages)}"
-        )
+        remedy = f"use {','.join(source.languages)}"
+        raise BadInput(f"source {source.name} has no {unknown[0]}", where="--lang", remedy=remedy)
     return msgspec.structs.replace(plan, langs=plan.langs or source.languages, mix=source.mix or plan.mix)
 
 
 def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> Iterator[Job]:
-    """Every task to make, tasks in random order; nothing from taken source ids.
-
-    Within a task the keys keep their order, so that a source which builds a world for several keys builds it once.
-    """
+    """Every task to make, tasks in random order; nothing from taken source ids. Within a task the keys keep their
+    order, so that a source which builds a world for several keys builds it once."""
     by_task: dict[Task, Iterator[Job]] = {}
     order: list[Task] = []
     for task, wanted in wants(plan, source.levels).items():
@@ -231,25 +201,21 @@ def _keys(plan: BuildPlan, source: Source, task: Task, wanted: list[Want], taken
         try:
             for use in range(uses):
                 found = source.assign(task, wanted[use::uses], plan.split, plan.seed + use, taken)
-                keys[use::uses] = [f"{use}{USE}{key}" if use else key for key in islice(found, len(wanted[use::uses]))]
+                keys[use::uses] = [f"{use}{USE}{key}" if use else key for key in found]
                 fewer += source.fewer_ambiguous.get(task, 0)
         except BadInput:
             if uses == plan.reuse:
                 raise
             continue
-        if uses > 1:
-            source.fewer_ambiguous[task] = fewer
+        source.fewer_ambiguous[task] = fewer
         return keys
     raise AssertionError
 
 
 def reused(jobs: Sequence[Job]) -> dict[Task, int]:
     """Number of jobs, by task, whose record has an earlier job."""
-    records = Counter((task, _MODE.sub("", _use_and_key(key)[1])) for task, key, _ in jobs)
-    again = Counter[Task]()
-    for (task, _), count in records.items():
-        again[task] += count - 1
-    return {task: count for task, count in again.items() if count}
+    records = {(task, _MODE.sub("", _use_and_key(key)[1])) for task, key, _ in jobs}
+    return dict(Counter(task for task, _, _ in jobs) - Counter(task for task, _ in records))
 
 
 def _use_and_key(key: str) -> tuple[int, str]:
@@ -294,7 +260,6 @@ def rebuilt_samples(meta: PoolMeta, n: int, templates_dir: Path, workers: Worker
 
 
 def plan_of(meta: PoolMeta) -> BuildPlan:
-    """The plan that a pool with this sidecar was built by."""
     shared: dict[str, Any] = {name: getattr(meta, name) for name in BuildPlan.__struct_fields__}
     shared |= {"data_dir": Path(meta.data_dir) if meta.data_dir else None, "templates_dir": Path(meta.templates_dir)}
     return BuildPlan(**shared)

@@ -70,7 +70,6 @@ class FreshSamples:
             self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
 
     def take(self, level: Level) -> Sample:
-        """The next fresh sample of a level."""
         oldest = max(number for number, _ in self._at.values()) - KEPT + 1
         self._at[level] = max(self._at[level], (oldest, 0))
         for _ in range(TRIED):
@@ -110,8 +109,5 @@ class FreshSamples:
     def _refuse_changed(self, what: str, now: dict[str, str], then: dict[str, str]) -> None:
         if now != then:
             changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
-            raise BadInput(
-                f"the {what} have changed since the pool was built ({', '.join(changed)})",
-                where=WHERE,
-                remedy="build the pool again, or set the ratios to 1.0",
-            )
+            what = f"the {what} have changed since the pool was built ({', '.join(changed)})"
+            raise BadInput(what, where=WHERE, remedy="build the pool again, or set the ratios to 1.0")

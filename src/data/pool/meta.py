@@ -25,7 +25,6 @@ class PoolMeta(Record, frozen=True):
     kind: str
     """`pool`, `shadow`, `metrics` or `balanced`."""
     sha256: str
-    """SHA-256 of the file that this sidecar describes."""
     n: int
     seed: int
     split: str
@@ -55,18 +54,15 @@ class PoolMeta(Record, frozen=True):
 
 
 def read_meta(pool: Path) -> PoolMeta:
-    """The sidecar of a pool file."""
     if not pool.is_file():
         raise BadInput("no such file", where=str(pool), remedy="check the path, or build the file first")
     path = sidecar(pool)
     try:
         raw = read_noted(path)
     except OSError as error:
-        raise BadInput(
-            f"the pool's sidecar cannot be read ({error.strerror})",
-            where=str(path),
-            remedy="build the pool with build-rollout-pool, and move the .jsonl and .meta.json files together",
-        ) from None
+        what = f"the pool's sidecar cannot be read ({error.strerror})"
+        remedy = "build the pool with build-rollout-pool, and move the .jsonl and .meta.json files together"
+        raise BadInput(what, where=str(path), remedy=remedy) from None
     try:
         return msgspec.json.decode(raw, type=PoolMeta)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -107,21 +103,16 @@ def parent_of(path: Path, meta: PoolMeta) -> Path:
 
 
 def verify_sha256(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
-    """SHA-256 of a file, which must be the one in its sidecar: else seed and mix there belong to another file.
-
-    A changed file is refused. If the change left a line that cannot be read, the error names that line.
-    """
+    """SHA-256 of a file, which must be the one in its sidecar: else seed and mix there belong to another file. A
+    changed file is refused. If the change left a line that cannot be read, the error names that line."""
     if not path.is_file():
         raise BadInput("no such file", where=str(path), remedy="check the path, or build the file again")
     actual = sha256_file(path)
     if actual != meta.sha256:
         for _ in read_unique(path, kind):
             pass
-        raise BadInput(
-            "the file has changed since its sidecar was written",
-            where=str(path),
-            remedy="build it again instead of editing it, and move the .jsonl and .meta.json files together",
-        )
+        remedy = "build it again instead of editing it, and move the .jsonl and .meta.json files together"
+        raise BadInput("the file has changed since its sidecar was written", where=str(path), remedy=remedy)
     return actual
 
 

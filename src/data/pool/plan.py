@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -73,13 +73,13 @@ def check_plan(plan: BuildPlan) -> None:
         refuse("--tools", f"unknown tool {sorted(unknown)[0]!r}", f"use {', '.join(TOOLS)}")
 
 
-def wants(plan: BuildPlan, levels: Callable[[Task], dict[Level, float]]) -> dict[Task, list[Want]]:
+def wants(plan: BuildPlan, levels: Mapping[Task, Mapping[Level, float]]) -> dict[Task, list[Want]]:
     """Wants of every task in random order, with exact counts per level, clarification and language."""
     counts = dict(zip(plan.mix, shares_to_counts(list(plan.mix.values()), plan.n), strict=True))
-    return {task: _task_wants(plan, task, count, levels(task)) for task, count in counts.items() if count}
+    return {task: _task_wants(plan, task, count, levels[task]) for task, count in counts.items() if count}
 
 
-def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, float]) -> list[Want]:
+def _task_wants(plan: BuildPlan, task: Task, count: int, levels: Mapping[Level, float]) -> list[Want]:
     """Wants of one task. Clarification and language are spread evenly, so that neither predicts the other."""
     made = []
     owed = 0.0

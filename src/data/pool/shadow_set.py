@@ -21,10 +21,8 @@ from .plan import BuildPlan, check_plan, shares_to_counts
 
 
 def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Path | None, tag: str) -> PoolMeta:
-    """Writes the shadow set, its sidecar and, if asked, a manifest of its samples: all of them or none.
-
-    Stratified, every task has exactly its share; else tasks are drawn at random with the shares as probabilities.
-    """
+    """Writes the shadow set, its sidecar and, if asked, a manifest of its samples: all of them or none. Stratified,
+    every task has exactly its share; else tasks are drawn at random with the shares as probabilities."""
     from .build import write_pool  # the generators take 60 ms, and reading needs none
 
     require_jsonl(out, "--materialize")
@@ -47,11 +45,8 @@ def read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
     """The shadow set that a pool is compared with; it must come from the same source."""
     meta = read_meta(path)
     if meta.source != pool.source:
-        raise BadInput(
-            f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be found",
-            where=str(path),
-            remedy=f"materialize the shadow set with --source {pool.source}",
-        )
+        what = f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be found"
+        raise BadInput(what, where=str(path), remedy=f"materialize the shadow set with --source {pool.source}")
     return read_set(path)
 
 
@@ -59,28 +54,20 @@ def read_set(path: Path) -> list[Sample]:
     """The samples of a shadow set, unchanged since it was materialized."""
     meta = read_meta(path)
     verify_sha256(path, meta, Sample)
+    remedy = "askgate shadow-run --materialize FILE makes one"
     if meta.kind != "shadow":
-        raise BadInput(
-            f"this is a {meta.kind}, not a shadow set",
-            where=str(path),
-            remedy="askgate shadow-run --materialize FILE makes one",
-        )
+        raise BadInput(f"this is a {meta.kind}, not a shadow set", where=str(path), remedy=remedy)
     shadow = list(read_unique(path, Sample))
     if not shadow:
-        raise BadInput(
-            "the shadow set is empty", where=str(path), remedy="askgate shadow-run --materialize FILE makes one"
-        )
+        raise BadInput("the shadow set is empty", where=str(path), remedy=remedy)
     return shadow
 
 
 def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) -> list[Sample]:
     """A random sample of `n`, or all if there are `n`. Stratified, every task keeps its share."""
     if n > len(samples):
-        raise BadInput(
-            f"the shadow set has {len(samples)} samples, not {n}",
-            where="--n",
-            remedy="ask for fewer, or make a larger one",
-        )
+        what = f"the shadow set has {len(samples)} samples, not {n}"
+        raise BadInput(what, where="--n", remedy="ask for fewer, or make a larger one")
     order = Random(f"shadow draw:{seed}").sample(range(len(samples)), len(samples))
     if not stratify:
         return [samples[place] for place in sorted(order[:n])]
@@ -92,11 +79,8 @@ def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) ->
 
 
 def evenly_spaced(samples: Sequence[Sample], n: int | None) -> list[Sample]:
-    """At most `n` evenly spaced samples, or all: those that a policy is evaluated on.
-
-    If these were all of one kind (they need an ask, or they do not) and the set has both, each kind is spaced by
-    itself, in its share of the set.
-    """
+    """At most `n` evenly spaced samples, or all: those that a policy is evaluated on. If these were all of one kind
+    (they need an ask, or they do not) and the set has both, each kind is spaced by itself, in its share of the set."""
     n = min(n or len(samples), len(samples))
     chosen = [samples[place * len(samples) // n] for place in range(n)]
     kinds = [[one for one in samples if one.needs_clarification is asks] for asks in (True, False)]

@@ -7,14 +7,15 @@ that into a `Sample`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
 from random import Random
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
-from askgate_env.types import Article, Hidden, Lang, Level, Task
+from askgate_env.types import ALL_TASKS, Article, Hidden, Lang, Level, Task
 
 from ...core.errors import BadInput
 from ..difficulty.metrics import EASY_MAX_SCORE, HARD_MIN_SCORE
@@ -38,9 +39,14 @@ class RowCounts(Struct, frozen=True):
     train: int = 0
     """Rows of the training part, without those that are `alike`."""
     shadow: int = 0
-    """Rows of the held-out part."""
     alike: int = 0
     """Rows of the training part that are too much like a held-out one to train on."""
+
+    def __str__(self) -> str:
+        return (
+            f"({self.rows} rows read: {self.train} to train on, {self.shadow} held out, {self.skipped} skipped, "
+            f"{self.alike} too much like a held-out row)"
+        )
 
 
 class TooFewRecords(BadInput):
@@ -48,12 +54,10 @@ class TooFewRecords(BadInput):
 
     missing = 1
     """Number of samples that have no record."""
-    count_rows: Callable[[], RowCounts] | None = None
-    """Says what becomes of the rows of the source."""
+    count_rows: Callable[[], RowCounts]
 
 
 USUAL = 4
-"""Usual value of --tool-hops and --ops-numeric."""
 OPERATIONS_MORE = 2
 """Number of operations that a problem may have beyond those asked for."""
 SCORES: dict[Level, tuple[int, int]] = {
@@ -80,9 +84,7 @@ class Want(Struct, frozen=True):
     max_turns: int
     """Assistant turns: asks, tool calls and the answer together."""
     tool_hops: int
-    """Tool calls that a hard sample should take."""
     ops_numeric: int
-    """Arithmetic operations that a hard sample should take."""
     paraphrase: float
     """0..1: how far the wording of the question keeps from the wording of its supporting text."""
 
@@ -93,7 +95,7 @@ class Step(Struct, frozen=True):
     tool: str
     input: str
     fact: str = ""
-    """What the call should find: a key of `facts` in `voice_*.yaml`, or the words for it."""
+    """Fact that the call should find: a key of `facts` in `voice_*.yaml`, or the words for it."""
     why: Thought | Literal[""] = ""
     """Kind of thought; empty: it follows from the tool and the input."""
     option: str = ""
@@ -131,39 +133,40 @@ class Item(Struct, frozen=True, kw_only=True):
         return self.source in WORDED_BY_PEOPLE
 
 
-class Source(Protocol):
+class Source(ABC):
     """A source of tasks. Keys are small and picklable, so that worker processes can make items from them."""
 
     name: str
     languages: tuple[Lang, ...]
-    fingerprints: dict[str, str]
-    """SHA-256 of every file read: dataset files, or the texts of the generated worlds."""
-    mix: dict[Task, float]
-    """Shares of the tasks, where the source decides; empty where the plan does."""
-    fewer_ambiguous: dict[Task, int]
-    """Number of ambiguous samples that the last `assign` was asked for and could not give, by task. Complete ones take
-    their place."""
+    levels: Mapping[Task, Mapping[Level, float]] = dict.fromkeys(ALL_TASKS, TARGET)
+    """Shares of wants by task and level that make the measured difficulty come out near `TARGET`."""
+
+    def __init__(self) -> None:
+        self.fingerprints: dict[str, str] = {}
+        """SHA-256 of every file read: dataset files, or the texts of the generated worlds."""
+        self.mix: dict[Task, float] = {}
+        """Shares of the tasks, where the source decides; empty where the plan does."""
+        self.fewer_ambiguous: dict[Task, int] = {}
+        """Number of ambiguous samples that the last `assign` was asked for and could not give, by task. Complete ones
+        take their place."""
 
     @property
     def left_aside(self) -> dict[Task, int]:
         """Number of unusable records by task: repeated, or without a way to the answer."""
-        ...
+        return {}
 
-    def levels(self, task: Task) -> dict[Level, float]:
-        """Shares of wants by level that make the measured difficulty come out near `TARGET`."""
-        ...
-
+    @abstractmethod
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, no key twice and none of a taken source id; `BadInput` when the source has too few."""
-        ...
 
-    def item(self, task: Task, key: str, want: Want, seed: int) -> Item: ...
+    @abstractmethod
+    def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
+        """The item of a key that `assign` gave for this want and seed."""
 
 
-# What --tool-hops and --ops-numeric ask of a sample. A hard sample takes the full values; a share of the medium ones
-# takes half, and the share grows with each notch. A knob that is turned up allows samples to come out harder than
-# wanted, one that is turned down allows easier ones: else the builder would compensate elsewhere and the knob would
-# change nothing that is measured. At the usual values every sample comes out at its level.
+# --tool-hops and --ops-numeric: a hard sample takes the full values; a share of the medium ones, which grows with each
+# notch, takes half. A knob that is turned up allows samples to come out harder than wanted, one that is turned down
+# easier: else the builder would compensate elsewhere and the knob would change nothing that is measured.
 
 
 def followed(want: Want, key: str) -> Want:
@@ -175,7 +178,6 @@ def followed(want: Want, key: str) -> Want:
 
 
 def calls_wanted(want: Want) -> float:
-    """Number of tool calls that a sample should take."""
     return {"easy": 1.0, "medium": want.tool_hops / 2, "hard": float(want.tool_hops)}[want.level]
 
 

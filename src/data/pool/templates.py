@@ -28,19 +28,14 @@ from ...core.files import read_json, sha256_file
 Name = Annotated[str, Meta(min_length=1)]
 Alternatives = Annotated[tuple[str, ...], Meta(min_length=1)]
 
-OFFERED: dict[str, str] = {
-    "user": "question",
-    "clue": "clue",
-    "topic": "topic",
-    "reply": "span",
-}
+OFFERED = {"user": "question", "clue": "clue", "topic": "topic", "reply": "span"}
 """The one variable of each field. It must occur exactly once, or a part of the task would be lost."""
 ASSISTANTS = ("open", "search", "compute", "answer", "ask", "thanks")
 """Fields of the assistant's side, which packs had before its voice became one."""
 
 
 class Template(Record, frozen=True):
-    """What all templates have."""
+    """Fields of every template."""
 
     id: Name
     lang: Lang
@@ -49,7 +44,7 @@ class Template(Record, frozen=True):
 
 
 class TaskTemplate(Template, frozen=True):
-    """How one user words a task."""
+    """A user's wording of a task."""
 
     user: Alternatives
     clue: Alternatives
@@ -57,7 +52,7 @@ class TaskTemplate(Template, frozen=True):
 
 
 class ClarifyTemplate(Template, frozen=True):
-    """How one user replies to a clarifying question."""
+    """A user's reply to a clarifying question."""
 
     reply: Alternatives
 
@@ -116,9 +111,8 @@ def _refuse_unknown_files(folder: Path) -> None:
     known = {f"{prefix}{task}.json" for prefix in ("", "clarify_") for task in TASKS}
     for path in sorted(folder.glob("*.json")):
         if path.name not in known:
-            raise BadInput(
-                "not a file of a template pack", where=str(path), remedy=f"name it one of {', '.join(sorted(known))}"
-            )
+            remedy = f"name it one of {', '.join(sorted(known))}"
+            raise BadInput("not a file of a template pack", where=str(path), remedy=remedy)
 
 
 def _read(path: Path, kind: type[T], seen: dict[str, Path]) -> dict[Lang, tuple[T, ...]]:
@@ -130,11 +124,9 @@ def _read(path: Path, kind: type[T], seen: dict[str, Path]) -> dict[Lang, tuple[
         template = _convert(raw, kind, f"{path}, template {_label(raw, number)}")
         _check_alternatives(template, f"{path}, template {template.id}")
         if template.id in seen:
-            raise BadInput(
-                f"id is used twice, first in {seen[template.id].name}",
-                where=f"{path}, template {template.id}, field id",
-                remedy="give every template of the pack an id of its own",
-            )
+            what = f"id is used twice, first in {seen[template.id].name}"
+            remedy = "give every template of the pack an id of its own"
+            raise BadInput(what, where=f"{path}, template {template.id}, field id", remedy=remedy)
         seen[template.id] = path
         templates.append(template)
     by_lang = {lang: tuple(one for one in templates if one.lang == lang) for lang in LANGS}
@@ -177,11 +169,8 @@ def _check_alternative(alternative: str, field: str, where: str) -> None:
             raise BadInput("more than two braces around a variable", where=where, remedy="write two; " + offer)
     for text in texts:
         if found := _OTHER_BRACES.search(text):
-            raise BadInput(
-                f"{found[0]} is no part of a plain variable: filters, conditions, comments and code are not read",
-                where=where,
-                remedy="write plain text; " + offer,
-            )
+            what = f"{found[0]} is no part of a plain variable: filters, conditions, comments and code are not read"
+            raise BadInput(what, where=where, remedy="write plain text; " + offer)
     if unknown := sorted(set(named) - {offered}):
         raise BadInput(f"unknown variable {', '.join(unknown)}", where=where, remedy=offer)
     if len(named) != 1:

@@ -50,7 +50,7 @@ class VoiceText(Record, frozen=True):
     facts: dict[str, str]
     """Fact (`founder`, or `person.tag`) -> how a thought names it."""
     options_both: str = ""
-    """Before the last of the years that an ask says are listed: `1875 and 1901`."""
+    """Text before the last of several years: `1875 and 1901`."""
 
 
 class Voice:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from hashlib import blake2b
+from itertools import pairwise
 from operator import attrgetter
 
 import msgspec
@@ -30,10 +31,8 @@ _COMPARED = re.compile(r"\b(?:than|as|of|half|twice|double|triple|times)\b", re.
 
 
 def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
-    """Names of the rules that the sample breaks.
-
-    SFT imitates the demonstration: it must be true, look before it asks, and speak in the one voice of the assistant.
-    """
+    """Names of the rules that the sample breaks. SFT imitates the demonstration: it must be true, look before it asks,
+    and speak in the one voice of the assistant."""
     needs, turns = sample.needs_clarification, sample.dialogue
     said = [turn for turn in turns if turn.by == "assistant"]
     origin = sample.provenance
@@ -65,16 +64,14 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
 
 
 def _asks_before_looking(sample: Sample) -> bool:
-    """Whether the first ask comes before the first look-up."""
     acts = [(turn.act, turn.tool) for turn in sample.dialogue]
     return ("ask", "") in acts and ("result", "wiki") not in acts[: acts.index(("ask", ""))]
 
 
 def _replies_give_the_span(sample: Sample) -> bool:
-    if sample.hidden is None:
-        return True
-    after_ask = [reply for turn, reply in zip(sample.dialogue, sample.dialogue[1:], strict=False) if turn.act == "ask"]
-    return all(reply.by == "user" and sample.hidden.span in reply.text for reply in after_ask)
+    hidden = sample.hidden
+    replies = [reply for turn, reply in pairwise(sample.dialogue) if turn.act == "ask"]
+    return hidden is None or all(reply.by == "user" and hidden.span in reply.text for reply in replies)
 
 
 def _results_are_true(sample: Sample) -> bool:
@@ -96,9 +93,8 @@ def hidden_article_is_findable(sample: Sample) -> bool:
         return False
     noun = hidden.about[0]
     meant = [page for page in sample.context if _is_named(page, hidden.span)]
-    rivals = [
-        page for page in sample.context if page not in meant and _is_a(page, noun) and page.title not in sample.prompt
-    ]
+    others = [page for page in sample.context if page not in meant and page.title not in sample.prompt]
+    rivals = [page for page in others if {noun, f"{noun}s"} & {*words(f"{page.title} {page.sentences[0]}")}]
     return not rivals or any(hit in meant for hit in search(sample.context, noun)[:1])
 
 
@@ -107,17 +103,10 @@ def _is_named(page: Article, span: str) -> bool:
     return span.lower() in (bare, bare.split(",")[0], bare.removeprefix("the "))
 
 
-def _is_a(page: Article, noun: str) -> bool:
-    """Whether title or definition of an article has the noun."""
-    return not {noun, f"{noun}s"}.isdisjoint(words(f"{page.title} {page.sentences[0]}"))
-
-
 def rest_is_complete(sample: Sample) -> bool:
-    """Whether a word problem without its hidden sentence is another problem that lacks nothing.
-
-    So it is if the calculations do not use the hidden number, or have a positive result with 0 in its place, while
-    nothing in the prompt is compared with whom or what the hidden sentence is about.
-    """
+    """Whether a word problem without its hidden sentence is another problem that lacks nothing. So it is if the
+    calculations do not use the hidden number, or have a positive result with 0 in its place, while nothing in the
+    prompt is compared with whom or what the hidden sentence is about."""
     hidden = sample.hidden
     if hidden is None or sample.provenance.source not in REAL_SOURCES or sample.task != "gsm8k":
         return False
@@ -157,17 +146,15 @@ def _result(calls: list[str], instead: dict[Fraction, Fraction]) -> Fraction | N
 
 
 def mix_checks(counts: Mapping[Task, int], mix: Mapping[Task, float]) -> list[Check]:
-    """One check per task: its share of the samples, in percentage points off the mix that was asked for.
-
-    A task that was not asked for has a wanted share of 0. Without samples no share can be measured.
-    """
-    n, asked = sum(counts.values()), sum(mix.values())
-    checks = []
-    for task in dict.fromkeys([*mix, *counts]):
-        wanted = mix.get(task, 0.0) / asked if asked else 0.0
-        off = abs(counts.get(task, 0) / n - wanted) * 100 if n else None
-        checks.append(check(f"mix[{task}]", off, "<=", 100 * MIX_TOLERANCE, *remedies("pool")["mix"]))
-    return checks
+    """One check per task: its share of the samples, in percentage points off the mix that was asked for. A task that
+    was not asked for has a wanted share of 0. Without samples no share can be measured."""
+    n, asked = sum(counts.values()), sum(mix.values()) or 1.0
+    off = {
+        task: abs(counts.get(task, 0) / n - mix.get(task, 0.0) / asked) * 100 if n else None
+        for task in dict.fromkeys([*mix, *counts])
+    }
+    remedy = remedies("pool")["mix"]
+    return [check(f"mix[{task}]", points, "<=", 100 * MIX_TOLERANCE, *remedy) for task, points in off.items()]
 
 
 _made_by_source = attrgetter(
@@ -176,9 +163,7 @@ _made_by_source = attrgetter(
 
 
 def task_hash(sample: Sample) -> int:
-    """Hash of everything that the source made, without the wording of the templates.
-
-    The arguments in a sidecar give the same tasks again. An edited pool can get a sidecar with a matching SHA-256,
-    but the builder will not produce its edited tasks.
-    """
+    """Hash of everything that the source made, without the wording of the templates. The arguments in a sidecar give
+    the same tasks again. An edited pool can get a sidecar with a matching SHA-256, but the builder will not produce its
+    edited tasks."""
     return int.from_bytes(blake2b(msgspec.json.encode(_made_by_source(sample)), digest_size=8).digest())

@@ -1,4 +1,4 @@
-"""How varied the wording of a pool is, and the stage `diversity_report`.
+"""Diversity of a pool's wording, and the stage `diversity_report`.
 
 Everything is measured on what the user says (`scan.spoken`): the assistant of the demonstrations has one plain voice,
 and its distinct-2 is only reported. Tokens keep their case, and punctuation counts: both are part of a register.
@@ -61,7 +61,6 @@ class Wording(Struct, frozen=True):
     side for KL."""
 
     samples: int
-    """Number of samples that the figures are made from."""
     tokens: int
     ttr: float | None
     """Type-token ratio; comparable only between texts of the same size."""
@@ -82,7 +81,6 @@ class Divergence(NamedTuple):
 
 
 def diversity_report(pool: Path, out: Path, reference: Reference) -> dict[str, Any]:
-    """Writes the diversity figures of a pool to `out`."""
     refuse_overlap({"--out": out}, {"POOL": pool})
     started = now()
     meta = read_meta(pool)

@@ -66,7 +66,7 @@ RAREST_SHARED = 0.7
 """Share of the unique part that a leak has. Three changed words spoil few bigrams of a name; another name, all."""
 
 REST_SHARED = 0.65
-"""As `RAREST_SHARED`, if bigrams of replaced common words are among those that are not shared."""
+"""Replaces `RAREST_SHARED` if bigrams of replaced common words are among those that are not shared."""
 COMMON = 0.005
 """Share of the samples that have a common word. A name is in fewer."""
 MOST_NUMBER = 10_000
@@ -74,7 +74,6 @@ MOST_NUMBER = 10_000
 CHARACTERS = [chr(code) for code in range(0x4E00, 0xA000)]
 """Chinese characters. Each is a token, and names consist of common ones: only a common pair is a common word."""
 IN_A_ROW = 2
-"""Words in a row that may be replaced."""
 CANDIDATE = 0.6
 """Weighted share of tokens, in any order, below which a text is not compared: replaced words are not in it."""
 
@@ -95,7 +94,6 @@ class SimilarSamples:
     """Number of pool samples at or above the similarity with at least one shadow sample."""
     examples: list[Match]
     matches: frozenset[int]
-    """Positions in the pool of all counted samples."""
 
 
 def leak_views(samples: Sequence[Sample]) -> tuple[TokenStream, TokenStream]:
@@ -107,9 +105,7 @@ def similar_samples(
     pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...], n: int, threshold: float, samples: int | None = None
 ) -> SimilarSamples:
     """Pool samples that are similar to a shadow sample. Both sides come in one or more views (prompts, questions).
-
-    `samples`: how many samples the pool's texts come from, if a view has several texts of a sample.
-    """
+    `samples`: how many samples the pool's texts come from, if a view has several texts of a sample."""
     return similar_in_shards([[(one,) for one in pool]], [pool[0].texts], shadow, n, threshold, Workers(), samples)
 
 
@@ -264,10 +260,8 @@ def likest_passage(ours: U64, theirs: U64) -> U64:
 
 
 def content_share(ours: U64, theirs: U64, rare: Rarity, common: Flags) -> float:
-    """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there.
-
-    A text's edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count.
-    """
+    """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there. A text's
+    edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count."""
     if not len(theirs):
         return 0.0
     had = kept(ours, theirs)
@@ -320,7 +314,6 @@ class Rarity:
 
 
 def rarity(stream: TokenStream) -> Rarity:
-    """Rarity of every token."""
     # All tokens in one line, with a zero before each text and after the last.
     line = np.zeros(len(stream.hashes) + stream.texts + 1, dtype=np.uint64)
     line[np.arange(len(stream.hashes)) + stream.owners() + 1] = stream.hashes
@@ -348,7 +341,7 @@ class UniquePart:
     """A bigram that is in fewer samples than this is never taken for wording."""
     is_common: Flags
     is_frequent: Flags
-    """Which bigrams are in as many samples as a common word."""
+    """Flags of the bigrams that as many samples have as a common word."""
 
     def __init__(self, shadow: tuple[TokenStream, ...]) -> None:
         self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
@@ -381,7 +374,7 @@ class UniquePart:
         self.is_frequent = self.samples >= many
 
     def common(self, tokens: U64) -> Flags:
-        """Which tokens of a shadow text are words, or Chinese characters of words, that many samples have."""
+        """Flags of the tokens of a shadow text that are words, or characters of words, that many samples have."""
         at = np.searchsorted(self.tokens, tokens >> CUT_BITS)
         frequent = np.pad(self.is_frequent[np.searchsorted(self.bigrams, pairs(tokens) >> CUT_BITS)], 1)
         return np.asarray(self.is_common[at] & (~self.is_character[at] | frequent[:-1] | frequent[1:]))

@@ -85,15 +85,9 @@ def near_duplicates_in_shards(
     examples = [(int(a), int(b)) for a, b in copies[: EXAMPLES // 2]]
     for apart in range(len(sets)):
         pairs = [(later - apart, later) for later in range(apart, len(sets))]
-        calls = (
-            (
-                threshold,
-                budgets[b],
-                duplicate[different[b]],
-                *(part for shard in sorted({a, b}) for part in held[shard]),
-            )
-            for a, b in pairs
-        )
+        sides = ([part for shard in sorted({*pair}) for part in held[shard]] for pair in pairs)
+        both = zip(pairs, sides, strict=True)
+        calls = ((threshold, budgets[b], duplicate[different[b]], *side) for (_, b), side in both)
         for (a, b), found in zip(pairs, workers.map(_search, calls), strict=True):
             at = different[b] if not apart else np.concatenate([different[a], different[b]])
             near, near_pairs, left, budgets[b] = found
@@ -104,18 +98,14 @@ def near_duplicates_in_shards(
 
 
 def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers) -> NDArray[np.uint8]:
-    """How common the shingles of each bucket of hashes are, as a power of two.
-
-    The filter needs one order for all texts, not the best one, so counts are taken in buckets.
-    """
+    """Frequency of the shingles of each bucket of hashes, as a power of two. The filter needs one order for all
+    texts, not the best one, so counts are taken in buckets."""
     width = int(np.clip(np.ceil(np.log2(max(tokens, 1))) + 2, 10, 24))
     counts = np.zeros(2**width, dtype=np.int64)
     for buckets, times in workers.map(_count_buckets, ((width, *streams) for streams in shards)):
         counts[buckets] += times
-    powers: NDArray[np.uint8] = np.minimum(np.ceil(np.log2(np.maximum(counts, 1))), 2**_RARITY_BITS - 1).astype(
-        np.uint8
-    )
-    return powers
+    powers = np.ceil(np.log2(np.maximum(counts, 1)))
+    return np.asarray(np.minimum(powers, 2**_RARITY_BITS - 1), dtype=np.uint8)
 
 
 def _count_buckets(width: int, *streams: TokenStream) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
@@ -156,9 +146,7 @@ Found = tuple[I64, list[tuple[int, int]], I64, int]
 
 def _search(threshold: float, budget: int, known: NDArray[np.bool_], *parts: Any) -> Found:
     """Near duplicates among the chosen texts of one shard (`chosen, sets`), or of the second of two in the first.
-
-    `known` says which texts of the last shard need not be searched for.
-    """
+    `known` says which texts of the last shard need not be searched for."""
     picked = [
         sets if len(chosen) == sets.texts else sets.take(chosen)
         for chosen, sets in zip(*[iter(parts)] * 2, strict=True)
@@ -171,10 +159,8 @@ def _search(threshold: float, budget: int, known: NDArray[np.bool_], *parts: Any
 
 
 class _Search:
-    """Posting lists of rare shingles over sets that are all different, and the walk through them.
-
-    Texts from `first_later` on are searched for among those before it; where it is 0, among all earlier ones.
-    """
+    """Posting lists of rare shingles over sets that are all different, and the walk through them. Texts from
+    `first_later` on are searched for among those before it; where it is 0, among all earlier ones."""
 
     def __init__(self, sets: TokenStream, threshold: float, first_later: int = 0) -> None:
         self.sets = sets

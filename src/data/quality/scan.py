@@ -21,14 +21,14 @@ from askgate_env.types import ALL_TASKS, LANGS, Lang, Sample, Task, Turn
 from ...core.errors import BadInput
 from ...core.jsonl import decode, read_lines
 from ...runtime.workers import Kept, Workers, local_workers
+from ..difficulty.metrics import prompt_and_context
 from ..pool.meta import PoolMeta, id_hash, refuse_repeated_ids, verify_sha256
 from .consistency import contradictions, task_hash
-from .shortcuts import Observed, observe
+from .shortcuts import observe
 from .token_stream import I64, U64, TokenStream, count_tokens, mix64, offsets_of, token_stream
 
 BATCH = 256
 CHUNK = 2_500
-"""Samples that a worker reads at a time."""
 PARALLEL_FROM = 5_000
 """Number of samples from which worker processes are started."""
 FEWEST_PER_SHARD, MOST_PER_SHARD = 125_000, 1_000_000
@@ -42,27 +42,18 @@ Limits = dict[Group, int]
 
 
 def spoken(sample: Sample, by: Literal["user", "assistant"] = "user") -> str:
-    """What the user says in a sample, or what the assistant does: thoughts, asks, call inputs, answer.
-
-    The gates measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and
-    articles are left out: no template can make them more varied.
-    """
-    parts = [sample.prompt] if by == "user" else []
-    for turn in _after_prompt(sample):
-        if turn.by == by:
-            parts += (turn.thought, turn.text)
-    return "\n".join(parts)
+    """Words of the user in a sample, or of the assistant: thoughts, asks, call inputs, answer. The gates
+    measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and articles are left
+    out: no template can make them more varied."""
+    turns = [turn for turn in _after_prompt(sample) if turn.by == by]
+    opening = [sample.prompt] if by == "user" else []
+    return "\n".join([*opening, *(text for turn in turns for text in (turn.thought, turn.text))])
 
 
 def rendered(sample: Sample) -> str:
     """Everything that a model may have to read: prompt, articles, and the dialogue with its tool results."""
-    parts = [sample.prompt]
-    for article in sample.context:
-        parts.append(article.title)
-        parts += article.sentences
-    for turn in _after_prompt(sample):
-        parts += (turn.thought, turn.text)
-    return "\n".join(parts)
+    said = [text for turn in _after_prompt(sample) for text in (turn.thought, turn.text)]
+    return "\n".join([prompt_and_context(sample), *said])
 
 
 def _after_prompt(sample: Sample) -> tuple[Turn, ...]:
@@ -100,7 +91,7 @@ class RandomSample:
             self.keep((sample.task, sample.lang), [(rank, view)])
 
     def views(self, samples: Sequence[Sample]) -> Iterable[Any]:
-        """What is kept of each sample."""
+        """The part of each sample that is kept."""
         return map(observe, samples)
 
     def keep(self, group: Group, entries: Iterable[tuple[int, Any]]) -> None:
@@ -125,7 +116,7 @@ class RandomSample:
 
 
 class SpokenSample(RandomSample):
-    """A random sample of what the user says, as token hashes."""
+    """A random sample of what the user (or the assistant) says, as token hashes."""
 
     by: Literal["user", "assistant"] = "user"
 
@@ -167,7 +158,7 @@ class PoolScan:
     def __init__(self, seed: int, first: int = 0, limits: Sequence[Limits | None] = (None, None, None)) -> None:
         self.spoken = SpokenSample(MAX_SAMPLES, seed, first, limits[0])
         self.assistant = AssistantSample(MAX_SAMPLES, seed, first, limits[1])
-        self._observed = RandomSample(MAX_SAMPLES, seed ^ 1, first, limits[2])
+        self.observed = RandomSample(MAX_SAMPLES, seed ^ 1, first, limits[2])
         self.n, self._first = 0, first
         self.prompt_tokens = 0
         self.task_hashes: list[int] = []
@@ -176,7 +167,6 @@ class PoolScan:
         self.registers: Counter[tuple[Task, str]] = Counter()
         self.broken_rules: Counter[str] = Counter()
         self.contradicting: list[str] = []
-        """Ids of the samples that contradict themselves."""
         self.from_shadow: list[str] = []
         """Ids of the samples whose source id the shadow set has."""
         self._lengths: list[I64] = []
@@ -184,12 +174,11 @@ class PoolScan:
         self._id_hashes: list[U64] = []
 
     @property
-    def limits(self) -> tuple[Limits, Limits, Limits]:
-        """Random keys from which on a worker need not send samples: the sample of each group is full."""
-        return self.spoken.limits, self.assistant.limits, self._observed.limits
+    def random_samples(self) -> tuple[RandomSample, RandomSample, RandomSample]:
+        return self.spoken, self.assistant, self.observed
 
     def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:
-        for kept in (self.spoken, self.assistant, self._observed):
+        for kept in self.random_samples:
             kept.add(samples)
         groups = [(ALL_TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
         self._groups.append(np.array(groups, dtype=np.uint8))
@@ -209,19 +198,14 @@ class PoolScan:
 
     def merge(self, part: PoolScan) -> None:
         """Adds the scan of the part of the pool that comes next."""
-        self.spoken.merge(part.spoken)
-        self.assistant.merge(part.assistant)
-        self._observed.merge(part._observed)
+        for kept, more in zip(self.random_samples, part.random_samples, strict=True):
+            kept.merge(more)
         self.n += part.n
         self.prompt_tokens += part.prompt_tokens
         for name in ("task_hashes", "contradicting", "from_shadow", "_lengths", "_groups", "_id_hashes"):
             getattr(self, name).extend(getattr(part, name))
         for name in ("roles", "registers", "broken_rules"):
             getattr(self, name).update(getattr(part, name))
-
-    def observed(self, task: Task, lang: Lang | None = None) -> list[Observed]:
-        """Prompts and first tool replies of a random sample of a task, in one language or in all."""
-        return self._observed.kept(task, lang)
 
     def close(self, pool: Path) -> None:
         """Join the arrays of the chunks, and refuse ids that occur twice."""
@@ -267,7 +251,8 @@ def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = (), worke
     chunks = []
     lines = read_lines(pool)
     some = iter(lambda: list(islice(lines, CHUNK)), [])
-    calls = ((CHUNK * number, found.limits, one, given) for number, one in enumerate(some))
+    found_samples = found.random_samples
+    calls = ((CHUNK * at, [kept.limits for kept in found_samples], one, given) for at, one in enumerate(some))
     for part, kept in workers.keep(_scan_chunk, calls, parts=3):
         found.merge(part)
         chunks.append(Chunk(part.n, *kept))

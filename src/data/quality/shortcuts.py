@@ -55,7 +55,7 @@ class ShortcutAuc(Struct, frozen=True):
 
 
 class Observed(Struct, frozen=True):
-    """What the shortcut gates read of a sample."""
+    """The parts of a sample that the shortcut gates read."""
 
     prompt: str
     needs: bool
@@ -129,10 +129,8 @@ def _strongest(
 
 def auc_with_error(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Area under the ROC curve (ties count half) and its standard error by DeLong, DeLong and Clarke-Pearson (1988).
-
-    The share of the other class that each sample outranks follows from its rank among all minus its rank among its
-    own; the area is their mean and its variance the sum of their variances over the class sizes.
-    """
+    The share of the other class that each sample outranks follows from its rank among all minus its rank among its own;
+    the area is their mean and its variance the sum of their variances over the class sizes."""
     from scipy.stats import rankdata
 
     ours, theirs = scores[positive], scores[~positive]

@@ -65,16 +65,13 @@ def validate_pool(
     shadow = read_shadow(leak_check, meta) if leak_check else []
     scanned = scan(pool, meta, {sample.provenance.source_id for sample in shadow}, workers)
     if absent := [task for task in by_task if task not in scanned.tasks()]:
-        raise BadInput(
-            f"the pool has no samples of {', '.join(absent)}",
-            where=str(pool),
-            remedy=f"the pool has {', '.join(scanned.tasks())}: give --by-task {','.join(scanned.tasks())}",
-        )
+        remedy = f"the pool has {', '.join(scanned.tasks())}: give --by-task {','.join(scanned.tasks())}"
+        raise BadInput(f"the pool has no samples of {', '.join(absent)}", where=str(pool), remedy=remedy)
 
     v1, rebuilt = read_reference(scanned, meta, reference)
     scopes = wording_by_scope(scanned, meta, v1)
-    prompts_kept = [[chunk.prompts for chunk in shard] for shard in scanned.shards]
-    duplicates = near_duplicates_in_shards(prompts_kept, scanned.prompt_tokens, scanned.workers)
+    kept = [[chunk.prompts for chunk in shard] for shard in scanned.shards]
+    duplicates = near_duplicates_in_shards(kept, scanned.prompt_tokens, scanned.workers)
     prompts, observations = _shortcuts(scanned, measuring_seed(meta))
     # Texts that could not be compared with all others count as duplicates: see `near_duplicates`.
     duplicate_percent = 100 * (duplicates.count + duplicates.unresolved) / duplicates.texts
@@ -108,14 +105,9 @@ def validate_pool(
         "consistency": {"broken_rules": dict(scanned.broken_rules), "samples": scanned.contradicting[:EXAMPLES]},
     }
     if leak_check:
-        both = [
-            (kept, [chunk.originals for chunk in shard])
-            for kept, shard in zip(prompts_kept, scanned.shards, strict=True)
-        ]
-        texts = [sum(chunk.samples for chunk in shard) for shard in scanned.shards]
-        similar = similar_in_shards(
-            both, texts, leak_views(shadow), limits.leak_ngram, limits.leak_sim, scanned.workers
-        )
+        both = [([one.prompts for one in shard], [one.originals for one in shard]) for shard in scanned.shards]
+        texts, views = [sum(one.samples for one in shard) for shard in scanned.shards], leak_views(shadow)
+        similar = similar_in_shards(both, texts, views, limits.leak_ngram, limits.leak_sim, scanned.workers)
         checks.append(_check("leak_similar", similar.count, "==", 0))
         checks.append(_check("leak_source_ids", len(scanned.from_shadow), "==", 0))
         figures["leak"] = _leak_figures(similar, scanned, shadow)
@@ -144,9 +136,9 @@ def advised(one: Check, source: str) -> Check:
 def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], limits: PoolThresholds) -> list[Check]:
     checks = []
     for task in (None, *by_task):
-        scope = [task] if task else []
-        checks.append(_check("distinct2", scopes[task, None].distinct2, ">=", limits.min_distinct2, *scope))
-        checks.append(_check("kl3", scopes[task, None].kl3_excess, ">=", limits.kl3_min, *scope))
+        scope, found = [task] if task else [], scopes[task, None]
+        checks.append(_check("distinct2", found.distinct2, ">=", limits.min_distinct2, *scope))
+        checks.append(_check("kl3", found.kl3_excess, ">=", limits.kl3_min, *scope))
     return checks
 
 
@@ -180,7 +172,7 @@ def _shortcuts(scanned: PoolScan, seed: int) -> tuple[ShortcutAucs, ShortcutAucs
     import sklearn.linear_model
     import sklearn.model_selection  # noqa: F401
 
-    found = list(workers.map(_both_aucs, ((scanned.observed(*scope), seed) for scope in scopes)))
+    found = list(workers.map(_both_aucs, ((scanned.observed.kept(*scope), seed) for scope in scopes)))
     prompts, observations = (dict(zip(scopes, side, strict=True)) for side in zip(*found, strict=True))
     return prompts, observations
 
@@ -202,10 +194,8 @@ def _shortcut_checks(name: str, shortcuts: ShortcutAucs, meta: PoolMeta, max_sho
 
 
 def too_few(shortcuts: ShortcutAucs, meta: PoolMeta) -> set[Task]:
-    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them.
-
-    The sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar.
-    """
+    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them. The
+    sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar."""
     return {task for (task, _), auc in shortcuts.items() if auc.needing < MIN_EACH and meta.fewer_ambiguous.get(task)}
 
 
@@ -223,10 +213,7 @@ def _sidecar_checks(scanned: PoolScan, meta: PoolMeta, rebuilt: list[int]) -> li
     possible = (asked - sum(meta.fewer_ambiguous.values())) / meta.n
     off = abs(float(scanned.needs.mean()) - possible) * 100
     differing = sum(ours != theirs for ours, theirs in zip(scanned.task_hashes, rebuilt, strict=False))
-    return [
-        _check("clarify_rate", off, "<=", 100 * MIX_TOLERANCE),
-        _check("rebuilt", differing, "==", 0),
-    ]
+    return [_check("clarify_rate", off, "<=", 100 * MIX_TOLERANCE), _check("rebuilt", differing, "==", 0)]
 
 
 def _duplicate_figures(duplicates: NearDuplicates, scanned: PoolScan) -> dict[str, Any]:
@@ -241,26 +228,20 @@ def _duplicate_figures(duplicates: NearDuplicates, scanned: PoolScan) -> dict[st
 
 def _length_figures(scanned: PoolScan, limits: PoolThresholds) -> dict[str, Any]:
     lengths = scanned.lengths
-    p10, p50, p90 = np.percentile(lengths, [10, 50, 90]).tolist()
     outside = np.flatnonzero((lengths < limits.min_len) | (lengths > limits.max_len))
-    examples = scanned.ids(outside[:EXAMPLES].tolist())
     return {
         "min": int(lengths.min()),
-        "p10": p10,
-        "p50": p50,
-        "p90": p90,
+        **dict(zip(("p10", "p50", "p90"), np.percentile(lengths, [10, 50, 90]).tolist(), strict=True)),
         "max": int(lengths.max()),
         "outside": len(outside),
-        "examples": list(examples.values()),
+        "examples": list(scanned.ids(outside[:EXAMPLES].tolist()).values()),
     }
 
 
 def _leak_figures(similar: SimilarSamples, scanned: PoolScan, shadow: list[Sample]) -> dict[str, Any]:
     ids = scanned.ids(one.pool for one in similar.examples)
-    return {
-        "similar": [
-            {"pool": ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
-            for one in similar.examples
-        ],
-        "same_source": scanned.from_shadow[:EXAMPLES],
-    }
+    examples = [
+        {"pool": ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
+        for one in similar.examples
+    ]
+    return {"similar": examples, "same_source": scanned.from_shadow[:EXAMPLES]}

@@ -46,11 +46,6 @@ _MEDIUM = "|".join(sorted(_WORDS["media"], key=len, reverse=True))
 _YEAR = re.compile(rf"(?:the )?(?:year )?((?:1[89]|20)\d\d)(?: ({_MEDIUM}))?")
 
 
-class Disambiguation(Struct, frozen=True):
-    question: str
-    answer: tuple[str, ...]
-
-
 class AmbigRecord(Struct, frozen=True):
     """A record of the dataset; `disambiguations` has one list of readings per annotator."""
 
@@ -58,7 +53,7 @@ class AmbigRecord(Struct, frozen=True):
     question: str
     answer: tuple[str, ...]
     ambiguous: bool
-    disambiguations: tuple[tuple[Disambiguation, ...], ...] = ()
+    disambiguations: tuple[tuple[Reading, ...], ...] = ()
 
 
 def read(files: list[Path]) -> tuple[list[Item], int]:
@@ -75,8 +70,7 @@ def _items(record: AmbigRecord) -> list[Item]:
             return []
         return [reading_item(f"{group}/0", record.question, [Reading(record.question, record.answer)], 0)]
     annotations = [
-        [Reading(one.question, one.answer) for one in some if one.answer and one.question.strip()][:MOST_READINGS]
-        for some in record.disambiguations
+        [one for one in some if one.answers and one.question.strip()][:MOST_READINGS] for some in record.disambiguations
     ]
     made = (ambiguous_item(f"{group}/1", record.question, readings) for readings in annotations)
     found = [item for item in made if item is not None][:1]
@@ -144,11 +138,9 @@ def _in_one_place(readings: list[Reading]) -> bool:
 
 
 def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | None:
-    """What the readings differ in (empty where no noun says it) and a noun phrase for each; `None` where the words in
-    which they differ name none.
-
-    Years of a question that asks when, and of one about the present, have a default or ask for what they tell.
-    """
+    """The noun for the difference of the readings (empty if none fits) and a noun phrase for each; `None` where the
+    words in which they differ name none. Years of a question that asks when, and of one about the present, have a
+    default or ask for what they tell."""
     bare = [_FIND["leading"].sub("", phrase).strip(" ,()") for phrase in phrases]
     years = [_YEAR.fullmatch(one) for one in bare]
     if all(years):

@@ -68,9 +68,10 @@ def _paths(record: ArticleQuestion, want: Want) -> Iterator[_Path]:
     gold = record.gold
     budget = want.max_turns - 1
     if want.level == "easy":
-        for page in _answering(record):
-            clue = _clue(record, opened=(page,), paraphrase=want.paraphrase)
-            if clue:
+        for page in gold:
+            # With a clue about the rest, the answer must follow from this page.
+            answers = record.offers_answer or record.answer.lower() in f"{page.title} {page.text}".lower()
+            if answers and (clue := _clue(record, opened=(page,), paraphrase=want.paraphrase)):
                 yield _Path(clue, (page,))
         yield _Path(_clue(record, opened=gold[:2], paraphrase=want.paraphrase), gold[:2])
     elif want.level == "medium":
@@ -89,18 +90,9 @@ def _searches(calls: int, pages: Sequence[Article]) -> int:
     return min(max(calls - len(pages), 1), len(pages))
 
 
-def _answering(record: ArticleQuestion) -> Iterator[Article]:
-    """Articles from which, with a clue about the rest, the answer follows."""
-    for article in record.gold:
-        if record.offers_answer or record.answer.lower() in f"{article.title} {article.text}".lower():
-            yield article
-
-
 def _clue(record: ArticleQuestion, opened: tuple[Article, ...], paraphrase: float) -> str:
-    """Whole supporting sentences that do not give the answer away; empty if there are none.
-
-    Every supporting article that is not opened must be covered, because the answer has to follow.
-    """
+    """Whole supporting sentences that do not give the answer away; empty if there are none. Every supporting article
+    that is not opened must be covered, because the answer has to follow."""
     uncovered = {fact.title for fact in record.support if fact.title} - {article.title for article in opened}
     allowed = [fact for fact in record.support if _may_restate(record, fact)]
 

@@ -4,10 +4,8 @@ HotpotQA, distractor setting, has two supporting articles among ten. StrategyQA 
 implicit; its articles are the evidence paragraphs of one annotator.
 
 Nothing in a question is corrected. One with an obvious error is not used (`reads_well`), and well-written ones are used
-first (`QuestionStyle`). A question has a slip if it has a word that neither the articles nor another question has
-(mostly a typing error), a countable noun without an article (`Did mongoose come first?`), a past form after `did` (`did
-he played`) or one of the slips in `templates/lexicon/english.yaml`. It is hard to read if it is long or does not start
-as questions do (`Titan is a band from what city?`).
+first (`QuestionStyle`): those without a slip (a word that neither the articles nor another question has, a countable
+noun without an article, a slip of `templates/lexicon/english.yaml`), that are not long and start as questions do.
 """
 
 from __future__ import annotations
@@ -142,11 +140,9 @@ def titles_and_words(context: Sequence[Article]) -> list[tuple[str, frozenset[st
 
 
 def search_query(pages: list[tuple[str, frozenset[str]]], article: Article, question: ArticleQuestion) -> str:
-    """Words whose search result among the pages shows the article; empty if there are none.
-
-    They come from the question, else from the other supporting articles: a reader knows no more. So few articles have
-    any of the words that the search shows all of them.
-    """
+    """Words whose search result among the pages shows the article; empty if there are none. They come from the
+    question, else from the other supporting articles: a reader knows no more. So few articles have any of the words
+    that the search shows all of them."""
     facts = (fact.sentence for fact in question.support if fact.title not in ("", article.title))
     for text in (question.question, " ".join(facts)):
         useful = _telling_words(text, article)
@@ -254,10 +250,8 @@ class Paragraph(Struct, frozen=True):
 
 
 def read_strategyqa(record: StrategyRecord, paragraphs: Mapping[str, Paragraph], where: str) -> ArticleQuestion | None:
-    """`None` where no annotator found a paragraph, the record has no facts, or the question does not read well.
-
-    `where` is for error messages.
-    """
+    """`None` where no annotator found a paragraph, the record has no facts, or the question does not read well. `where`
+    is for error messages."""
     facts = tuple(Support("", _fact_sentence(fact)) for fact in record.facts if fact.strip())
     question = " ".join(record.question.split())
     gold = _evidence_articles(record, paragraphs, where)
@@ -289,11 +283,8 @@ def _evidence_articles(record: StrategyRecord, paragraphs: Mapping[str, Paragrap
         ids = list(dict.fromkeys(_paragraph_ids(annotator)))
         missing = [one for one in ids if one not in paragraphs]
         if missing:
-            raise BadInput(
-                f"evidence: paragraph {missing[0]!r} is in no paragraphs file",
-                where=where,
-                remedy="put the paragraphs file of the same release beside the questions",
-            )
+            remedy = "put the paragraphs file of the same release beside the questions"
+            raise BadInput(f"evidence: paragraph {missing[0]!r} is in no paragraphs file", where=where, remedy=remedy)
         steps = annotator if isinstance(annotator, list) else []
         backed = sum(any(True for _ in _paragraph_ids(step)) for step in steps)
         choices.append((backed, ids))
@@ -318,11 +309,10 @@ def _pages_of(paragraphs: list[Paragraph]) -> tuple[Article, ...]:
     pages: dict[str, list[Paragraph]] = {}
     for paragraph in paragraphs:
         pages.setdefault(paragraph.title, []).append(paragraph)
-    articles: list[Article] = []
+    articles = []
     for title, parts in pages.items():
-        parts.sort(key=lambda part: part.para_index)
-        text = tuple(sentence for part in parts for sentence in split_sentences(part.content))
-        if text:
+        ordered = sorted(parts, key=lambda part: part.para_index)
+        if text := tuple(sentence for part in ordered for sentence in split_sentences(part.content)):
             articles.append(shorten(Article(title, text)))
     return tuple(articles)
 
@@ -357,24 +347,20 @@ class QuestionStyle:
     def faults(self, question: str) -> tuple[bool, int]:
         """Whether a question has a slip, and how many things make it hard to read."""
         unknown = any(not self.known[word] and self.asked[word] < 2 for word in _LOWER_WORD.findall(question))
-        is_long = len(question.split()) > LONGEST_PLAIN
-        return unknown or self._has_bare_noun(question) or bool(_STYLE_SLIPS.search(question)), is_long + (
-            not _STARTS.match(question)
-        )
+        has_slip = unknown or self._has_bare_noun(question) or bool(_STYLE_SLIPS.search(question))
+        return has_slip, (len(question.split()) > LONGEST_PLAIN) + (not _STARTS.match(question))
 
     def _has_bare_noun(self, question: str) -> bool:
         """Whether none of the three words before a countable noun in the singular is a determiner."""
         parts = [*_NOUN_END.findall(question), "?"]
         for at, word in enumerate(parts[1:-1], start=1):
             ends = at == 1 or parts[at + 1] in _AFTER_NOUN or not parts[at + 1][0].isalnum()
-            is_noun = ends and word.islower() and self._is_countable(word)
+            counted = self.counted[word]
+            is_countable = counted >= LEAST_COUNTED and counted >= COUNTED_SHARE * self.known[word]
+            is_noun = ends and word.islower() and is_countable
             if is_noun and not any(map(_determines, parts[max(0, at - 3) : at])):
                 return True
         return False
-
-    def _is_countable(self, word: str) -> bool:
-        counted = self.counted[word]
-        return counted >= LEAST_COUNTED and counted >= COUNTED_SHARE * self.known[word]
 
 
 def _determines(word: str) -> bool:

@@ -9,7 +9,7 @@ from random import Random
 
 from askgate_env.types import Lang, Level, Task
 
-from ..pool.source import Item, Want
+from ..pool.source import Item, Source, Want
 from ..worlds.arithmetic.problem import make_problem
 from ..worlds.encyclopedia import Names, World, make_world
 from ..worlds.questions import multihop_item, strategy_item
@@ -22,22 +22,17 @@ LEVELS_WANTED: dict[Task, dict[Level, float]] = {
     "strategyqa": {"easy": 0.25, "medium": 0.63, "hard": 0.12},
     "gsm8k": {"easy": 0.33, "medium": 0.44, "hard": 0.23},
 }
-"""Shares of wants that make the measured levels come out near `TARGET`."""
+"""Shares of wants by level. Look-ups and clarifications add difficulty: some samples come out harder than wanted."""
 
 
-class BuiltinSource:
+class BuiltinSource(Source):
     name = "builtin"
-    languages: tuple[Lang, ...] = ("en", "zh")
+    languages = ("en", "zh")
+    levels = LEVELS_WANTED
 
     def __init__(self) -> None:
+        super().__init__()
         self.fingerprints = text_fingerprints()
-        self.left_aside: dict[Task, int] = {}
-        self.fewer_ambiguous: dict[Task, int] = {}
-        self.mix: dict[Task, float] = {}
-
-    def levels(self, task: Task) -> dict[Level, float]:
-        """Wants by level. A look-up and a clarification add difficulty, so some samples come out harder than wanted."""
-        return LEVELS_WANTED[task]
 
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """Number the samples of a split. Splits never share a world."""

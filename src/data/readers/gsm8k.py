@@ -3,8 +3,7 @@
 A sentence that a problem leaves out may be in the notes, an article beside the problem. The prompt is the same either
 way, so deciding whether to ask takes opening the notes. Every problem has notes, and every demonstration opens them:
 those of a problem with all its sentences repeat some of these. Only plain sentences with one number are left out,
-because the clarifying question is made from the sentence itself: `Janet's ducks lay 16 eggs per day.` -> `how many eggs
-Janet's ducks lay per day`.
+because the clarifying question is made from the sentence itself (`asks.py`).
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 from random import Random
 from typing import Literal
 
@@ -26,41 +24,26 @@ from askgate_env.tokenize import words
 from askgate_env.tools import CalcError, evaluate, number_text
 from askgate_env.types import Article, Hidden
 
-from ..difficulty.text_features import FUNCTION_WORDS, content_words, lexicon
+from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import split_sentences
+from .asks import FIND, NUMBER_WORDS, WORDS, asked_for, is_common_knowledge, singular
 from .level_fit import choose_clue, nearest_item
 
 NOTES_SENTENCES = 2
-NOTE_CHARS = 140
 EXPRESSION_CHARS = 80
-_ANNOTATION = re.compile(r"<<([^<>]*)>>")
+_ANNOTATION = re.compile(r"<<([^<>\n]*)>>")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
 _DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_ENGLISH = lexicon("english")
-NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_ENGLISH["numbers_to_twenty"].split())}
-NUMBER_WORDS |= {word: Fraction(value) for word, value in _ENGLISH["larger_numbers"].items()}
-_LISTS = _ENGLISH["word_problems"]
-_WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in _LISTS["words"].items()}
-_FIND = {
-    name: re.compile(
-        "|".join(parts)
-        .replace("NUMBER", "|".join(NUMBER_WORDS))
-        .replace("FINITE_VERB", "|".join(_LISTS["words"]["finite_verbs"].split()))
-    )
-    for name, parts in _LISTS["patterns"].items()
-}
 SHARED_THINGS = 0.5
 """Share of the content words of a left-out sentence that the rest must have too: nobody asks for an unknown thing."""
 SHORT_WORD = 3
 """Letters of a word that many sentences have, whatever they are about: `day`, `get`."""
-_NOT_ONE_EXPRESSION = "the steps do not make one expression"
 _fraction = lru_cache(maxsize=4096)(Fraction)
 """Reading a fraction from text is slow, and the same few numbers come again and again."""
 
-
 Mode = Literal["hidden", "twin", "intact"]
-"""How a problem is worded. `hidden`: a sentence is left out. `twin`: the same, and the notes have it. `intact`: as the
+"""Wordings of a problem. `hidden`: a sentence is left out. `twin`: the same, and the notes have it. `intact`: as the
 dataset has it."""
 MODES: tuple[Mode, ...] = ("hidden", "twin", "intact")
 
@@ -75,8 +58,6 @@ class GsmRecord(Struct, frozen=True):
 class Calculation(Struct, frozen=True):
     expression: str
     value: Fraction
-    note: str = ""
-    """The annotator's sentence, without the annotations."""
 
 
 class Omission(Struct, frozen=True):
@@ -175,25 +156,19 @@ def _merged_solutions(problem: WordProblem, want: Want, mode: Mode) -> Iterator[
 def _premise_and_clue(problem: WordProblem, visible: tuple[str, ...], want: Want) -> tuple[str, str]:
     """The sentences before the question in their order; the last ones of an easy problem are its clue."""
     if want.level == "easy":
-        last = len(visible)
-        chosen = choose_clue(
-            visible,
-            problem.question,
-            problem.premise,
-            want.paraphrase,
-            lambda some: some == tuple(range(some[0], last)),
-        )
-        if chosen:
+
+        def is_end(some: tuple[int, ...]) -> bool:
+            return some == tuple(range(some[0], len(visible)))
+
+        if chosen := choose_clue(visible, problem.question, problem.premise, want.paraphrase, is_end):
             return " ".join(visible[: chosen[0]]), " ".join(visible[chosen[0] :])
     return " ".join(visible), ""
 
 
 def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | None, rng: Random) -> Article:
     """An article with a few sentences of the problem; in a twin, the one that the message leaves out is among them."""
-    count = NOTES_SENTENCES - (left_out is not None)
-    sentences = rng.sample(visible, min(count, len(visible)))
-    if left_out is not None:
-        sentences.append(left_out.sentence)
+    added = [left_out.sentence] if left_out else []
+    sentences = rng.sample(visible, min(NOTES_SENTENCES - len(added), len(visible))) + added
     rng.shuffle(sentences)
     return Article(_notes_title(problem.text), tuple(sentences))
 
@@ -201,10 +176,10 @@ def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | 
 @lru_cache(maxsize=64)
 def _notes_title(text: str) -> str:
     """`Notes of Natalia` after the person who does most in a problem, `Notes` where nobody is named."""
-    plainly = set(re.findall(r"\b[a-z]+\b", text)) | _WORDS["calendar_names"] | FUNCTION_WORDS | set(NUMBER_WORDS)
-    if not _FIND["third_person"].search(text):
+    plainly = set(re.findall(r"\b[a-z]+\b", text)) | WORDS["calendar_names"] | FUNCTION_WORDS | set(NUMBER_WORDS)
+    if not FIND["third_person"].search(text):
         return "Notes"
-    found = [(match.start(), match["subject"] or match["asked"]) for match in _FIND["person"].finditer(text)]
+    found = [(match.start(), match["subject"] or match["asked"]) for match in FIND["person"].finditer(text)]
     # A capital at the start of a sentence says little, except of the first: there somebody is introduced.
     sure = [name for at, name in found if at == 0 or text.count(name) > 1]
     named = [name for name in sure if name.lower() not in plainly and not name.endswith("ing")]
@@ -229,16 +204,16 @@ def parse_solution(solution: str) -> tuple[Calculation, ...]:
     ['48/2', '48+24']
     """
     found: list[Calculation] = []
-    for line in solution.splitlines():
-        note = " ".join(_ANNOTATION.sub("", line).split())
-        for annotation in _ANNOTATION.findall(line):
-            expression, _, stated = annotation.rpartition("=")
-            cleaned = expression.replace("$", "").replace(",", "").replace(" ", "")
-            value = parse_number(stated)
-            if value is None or not _computes(cleaned, value):
-                return ()
-            found.append(Calculation(cleaned, value, note if len(note) <= NOTE_CHARS else ""))
+    for expression, _, stated in (one.rpartition("=") for one in _ANNOTATION.findall(solution)):
+        value = parse_number(stated)
+        if value is None or not _computes(_bare(expression), value):
+            return ()
+        found.append(Calculation(_bare(expression), value))
     return tuple(found)
+
+
+def _bare(expression: str) -> str:
+    return re.sub("[$, ]", "", expression)
 
 
 def _wrong_step(solution: str) -> str:
@@ -248,11 +223,8 @@ def _wrong_step(solution: str) -> str:
     '3*12 is 36, not 37'
     """
     for expression, _, stated in (one.rpartition("=") for one in _ANNOTATION.findall(solution)):
-        try:
-            right = evaluate(expression.replace("$", "").replace(",", "").replace(" ", ""))
-        except CalcError:
-            continue
-        if not isinstance(right, bool) and parse_number(stated) not in (None, right):
+        right = _result(_bare(expression))
+        if right is not None and parse_number(stated) not in (None, right):
             return f"{expression} is {number_text(right)}, not {stated}"
     return ""
 
@@ -260,11 +232,9 @@ def _wrong_step(solution: str) -> str:
 def merge(
     steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction], longest: int = EXPRESSION_CHARS
 ) -> tuple[Calculation, ...] | None:
-    """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps.
-
-    `given` are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell
-    which of the two a later step means. `None` where the steps cannot be reduced to `count`.
-    """
+    """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps. `given`
+    are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell which of the
+    two a later step means. `None` where the steps cannot be reduced to `count`."""
     merged = list(steps)
     while len(merged) > count:
         for place in range(len(merged) - 1):
@@ -280,29 +250,31 @@ def merge(
 def _substituted(steps: list[Calculation], place: int, longest: int) -> list[Calculation] | None:
     """The steps without one of them, its expression in place of its value in every later step that uses it."""
     early = steps[place]
-
-    def replacement(match: re.Match[str]) -> str:
-        return f"({early.expression})" if _fraction(match[0]) == early.value else match[0]
-
     out = steps[:place]
     used = False
     for step in steps[place + 1 :]:
-        expression = _NUMBER.sub(replacement, step.expression)
+        expression = _replaced(step.expression, early.value, f"({early.expression})")
         if expression != step.expression:
             used = True
             if len(expression) > longest or not _computes(expression, step.value):
                 return None
-        out.append(Calculation(expression, step.value, step.note))
+        out.append(Calculation(expression, step.value))
     return out if used else None
 
 
 @lru_cache(maxsize=65536)
 def _computes(expression: str, value: Fraction) -> bool:
+    result = _result(expression)
+    return result is not None and abs(result - value) <= Fraction(1, 10**6)
+
+
+def _result(expression: str) -> Fraction | None:
+    """The number that an expression gives; `None` if it gives none."""
     try:
-        got = evaluate(expression)
+        result = evaluate(expression)
     except CalcError:
-        return False
-    return not isinstance(got, bool) and abs(got - value) <= Fraction(1, 10**6)
+        return None
+    return None if isinstance(result, bool) else result
 
 
 # --- Sentences that can be left out ---
@@ -315,13 +287,15 @@ def numbers_in(text: str) -> frozenset[Fraction]:
 
 
 def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation]) -> tuple[Omission, ...]:
-    """Sentences whose one number a calculation needs and nothing else in the problem gives.
+    """Sentences whose one number a calculation needs and nothing else in the problem gives."""
+    return tuple(one for one in _omissions_or_reasons(premise, question, steps) if isinstance(one, Omission))
 
-    The first sentence introduces people, so it stays.
-    """
+
+def _omissions_or_reasons(premise: Sequence[str], question: str, steps: Sequence[Calculation]) -> list[Omission | int]:
+    """For every sentence but the first, which introduces people: its omission, or the reason why it has to stay, as a
+    place in `REASONS`."""
     numbers = [numbers_in(one) for one in (*premise, question)]
-    tried = (_omission(index, premise, question, steps, numbers) for index in range(1, len(premise)))
-    return tuple(one for one in tried if isinstance(one, Omission))
+    return [_omission(index, premise, question, steps, numbers) for index in range(1, len(premise))]
 
 
 REASONS = (
@@ -331,7 +305,7 @@ REASONS = (
     "the sentences after it refer to it, or only it names its people",
     "its words are not in the rest of the problem, so nobody would ask for it, or the rest is a problem of its own",
 )
-"""Why a sentence is not left out, in the order in which it is found out."""
+"""Reasons why a sentence is not left out, in the order of the checks."""
 
 
 def _omission(
@@ -341,9 +315,8 @@ def _omission(
     steps: Sequence[Calculation],
     numbers: Sequence[frozenset[Fraction]],
 ) -> Omission | int:
-    """The omission of a sentence, or the place in `REASONS` of the reason why it has to stay."""
     sentence, values = premise[index], numbers[index]
-    if len(values) != 1 or _FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
+    if len(values) != 1 or FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
         return 0
     (value,) = values
     others = [*premise[:index], *premise[index + 1 :], question]
@@ -355,23 +328,20 @@ def _omission(
     # What costs the most time comes last.
     if not reads_on(premise[:index], sentence, [*premise[index + 1 :], question]):
         return 3
-    if leaves_a_gap(sentence, value, others, steps) and _decides(value, steps):
-        return Omission(index, sentence, *asked)
-    return 4
+    whole = _whole_expression(tuple(steps))
+    if whole is None or _result(_replaced(whole, value, f"({value + 1})")) == steps[-1].value:
+        return 4
+    return Omission(index, sentence, *asked) if leaves_a_gap(sentence, value, others, whole) else 4
 
 
 def why_complete(problem: WordProblem) -> tuple[str, str]:
     """The reason why no sentence of a problem is left out, and the sentence that comes nearest to it."""
-    numbers = [numbers_in(one) for one in (*problem.premise, problem.question)]
-    kept = {
-        sentence: _omission(index, problem.premise, problem.question, problem.steps, numbers)
-        for index, sentence in enumerate(problem.premise)
-        if index
-    }
-    if not kept:
+    tried = _omissions_or_reasons(problem.premise, problem.question, problem.steps)
+    if not tried:
         return "it has one sentence beside its question, and the first one stays", problem.premise[0]
-    nearest, reason = max(kept.items(), key=lambda one: one[1] if isinstance(one[1], int) else len(REASONS))
-    return REASONS[reason] if isinstance(reason, int) else "", nearest
+    ranks = [one if isinstance(one, int) else len(REASONS) for one in tried]
+    nearest = ranks.index(max(ranks))
+    return (*REASONS, "")[ranks[nearest]], problem.premise[nearest + 1]
 
 
 def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool:
@@ -386,15 +356,15 @@ def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool
     new = {name for name in _names(sentence) if name.lower() not in known}
     if any(name.lower() not in told for name in new) or is_common_knowledge(sentence):
         return False
-    if _FIND["points_back"].match(after[0]) or (new and _FIND["personal"].match(after[0])):
+    if FIND["points_back"].match(after[0]) or (new and FIND["personal"].match(after[0])):
         return False
-    pronoun = _FIND["pronoun"].match(after[0])
+    pronoun = FIND["pronoun"].match(after[0])
     if pronoun and pronoun[0].lower() not in words(before[-1]):
         return False
-    if len(after) > 1 and _FIND["compares_with_before"].search(after[0]):
+    if len(after) > 1 and FIND["compares_with_before"].search(after[0]):
         return False
     return not any(
-        re.search(rf"\bthe {thing}\b", later) for thing in _FIND["introduced"].findall(sentence) if thing not in known
+        re.search(rf"\bthe {thing}\b", later) for thing in FIND["introduced"].findall(sentence) if thing not in known
     )
 
 
@@ -408,182 +378,44 @@ def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
     return False
 
 
-def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: Sequence[Calculation]) -> bool:
+def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], whole: str) -> bool:
     """Whether a problem without the sentence is visibly open, and not another problem that is complete in itself.
+    `whole` is its calculation in one expression.
 
     The rest must speak of the same things. Without a number that everything is multiplied or divided by, with 0 in its
     place, there is no positive answer. A number that something is added to is missed only if the rest compares
     something with it: `half as much as Doris`, `twice as many pages as on the first day`.
     """
     names = _names(sentence)
-    things = set(map(_singular, content_words(sentence)))
+    things = set(map(singular, content_words(sentence)))
     things -= {name.lower() for name in names} | set(NUMBER_WORDS)
-    told = {_singular(word) for one in others for word in words(one)}
+    told = {singular(word) for one in others for word in words(one)}
     if len(things & told) < max(1, SHARED_THINGS * len(things)):
         return False
-    without = _with_value(Fraction(0), value, steps)
-    if without is None or (isinstance(without, Fraction) and without <= 0):
+    without = _result(_replaced(whole, value, "(0)"))
+    if without is None or without <= 0:
         return True
-    compared = [one for one in others if _FIND["compares"].search(one)]
+    compared = [one for one in others if FIND["compares"].search(one)]
     return any(
         re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", one) for one in compared for name in names
     ) or any(
-        _FIND["compares_amounts"].search(one)
-        and sum(len(word) > SHORT_WORD for word in things & {_singular(word) for word in words(one)}) > 1
+        FIND["compares_amounts"].search(one)
+        and sum(len(word) > SHORT_WORD for word in things & {singular(word) for word in words(one)}) > 1
         for one in compared
     )
 
 
-def is_common_knowledge(sentence: str) -> bool:
-    """Whether nobody has to be asked for what a sentence says: `There are 7 days in a week.`"""
-    return _FIND["common_knowledge"].search(sentence) is not None
-
-
 def _names(sentence: str) -> set[str]:
-    capitals = set(re.findall(r"\b[A-Z][a-z]+", sentence)) - _WORDS["small_inside_sentence"]
+    capitals = set(re.findall(r"\b[A-Z][a-z]+", sentence)) - WORDS["small_inside_sentence"]
     return {word for word in capitals if word.lower() not in FUNCTION_WORDS}
 
 
-def _decides(value: Fraction, steps: Sequence[Calculation]) -> bool:
-    """Whether another number in its place gives another answer."""
-    return _with_value(value + 1, value, steps) not in (steps[-1].value, _NOT_ONE_EXPRESSION)
-
-
-def _with_value(other: Fraction, value: Fraction, steps: Sequence[Calculation]) -> Fraction | str | None:
-    """The answer with another number in place of `value`; `None` if it cannot be computed then.
-
-    The steps are put into one expression to find out.
-    """
-    whole = _whole_expression(tuple(steps))
-    if whole is None:
-        return _NOT_ONE_EXPRESSION
-    changed = _NUMBER.sub(lambda match: f"({other})" if _fraction(match[0]) == value else match[0], whole)
-    try:
-        answer = evaluate(changed)
-    except CalcError:
-        return None
-    return None if isinstance(answer, bool) else answer
+def _replaced(expression: str, value: Fraction, other: str) -> str:
+    """The expression with another text in place of a number."""
+    return _NUMBER.sub(lambda match: other if _fraction(match[0]) == value else match[0], expression)
 
 
 @lru_cache(maxsize=16)
 def _whole_expression(steps: tuple[Calculation, ...]) -> str | None:
     whole = merge(steps, 1, frozenset(), longest=10_000)
     return whole[0].expression if whole else None
-
-
-def _singular(word: str) -> str:
-    if word.endswith(("xes", "ches", "shes", "sses")):
-        return word[:-2]
-    if word == "people":
-        return "person"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
-
-
-def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] | None:
-    """The embedded question and the words that an ask must be about, for a plain sentence.
-
-    Who asks has not seen the sentence: what only it mentions (`on a still pond`) is left out.
-
-    >>> asked_for("She only has 2 hours in a day.", "A day is long.")[0], asked_for("The cost of a pie is $8.", "")[0]
-    ('how many hours she has in a day', 'what the cost of a pie is')
-    """
-    told = {_singular(word) for word in words(rest_of_story)}
-    sentence = sentence.replace(" in total", "")
-    if moved := _FIND["leading_phrase"].fullmatch(sentence):
-        # `On the first day, she ate 3 snails.` is asked for like `She ate 3 snails on the first day.`
-        phrase = moved["phrase"]
-        sentence = f"{moved['rest'][0].upper()}{moved['rest'][1:]} {phrase[0].lower()}{phrase[1:]}."
-        if moved["rest"][0].isupper():
-            rest_of_story = f"{rest_of_story} {moved['rest']}"
-    if compared := _FIND["more_than"].fullmatch(sentence):
-        who, more, than = compared["who"], compared["more"], compared["than"]
-        # What `than` has is the final question, or what `who` has is given.
-        asked = rf"(?i:how many)[^?]*\b{than}\b|\b{who} [a-z]+ (?:\d|(?:{'|'.join(NUMBER_WORDS)})\b)(?!.*\bthan\b)"
-        if re.search(asked, rest_of_story):
-            return f"how many {more} {who} {compared['has']} than {than}", _telling([who, more, than])
-        return f"how many {more.partition(' ')[2]} {who} {compared['has']}", _telling([who, more, than])
-    match = _FIND["plain_sentence"].fullmatch(sentence)
-    if match is None or _FIND["joined"].search(sentence) or _FIND["hard_to_ask"].search(sentence):
-        return None
-    before = [word for word in match["before"].split() if word not in _WORDS["adverbs"]]
-    rest = [word for word in match["rest"].split() if word not in ("only", "total")]
-    if (
-        not before
-        or before[0] in _WORDS["bad_starts"]
-        or len(before) > 8
-        or len(rest) > 9
-        or before[-1].lower() in _WORDS["bad_before_number"]
-    ):
-        return None
-    if before[-1] in _WORDS["prepositions"] or before[-1].endswith("ing"):
-        return None  # `how many hours she re-applies sunscreen after`
-    first = before[0] if before[0] not in _WORDS["small_inside_sentence"] else before[0].lower()
-    if first not in rest_of_story and before[0] == first:
-        first = first.lower()  # `Movie tickets are $8.`, unless it is a name that the story does not introduce
-        if first not in rest_of_story:
-            return None
-    subject = [_singular(word) for word in content_words(" ".join(before[1 : max(2, len(before) - 1)]))]
-    if before[0] in _WORDS["before_subject"] and subject and _WORDS["amount_nouns"].union(told).isdisjoint(subject):
-        return None  # nobody has heard of the horse that `the horse can go 10 miles per hour` speaks of
-    start = [first, *before[1:]]
-    if match["money"]:
-        if rest and rest[0] in _WORDS["bad_after_number"] - {"more", "of"}:
-            return None
-        if rest and rest[0] in ("a", "an"):
-            rest[0] = "per"
-        rest = _shown(rest, told)
-        states = before[-1] in _WORDS["be"] and not _WORDS["amount_nouns"].isdisjoint(before)
-        return " ".join(["what" if states else "how much", *start, *rest]), _telling([*before, *rest])
-    size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
-    if rest[size : size + 1] == ["of"] and (len(rest) == size + 2 or rest[size + 2] in _WORDS["prepositions"]):
-        size += 2  # `cups of flour`
-    if not size or any(not word.islower() for word in rest[:size]):
-        return None
-    things, after = rest[:size], rest[size:]
-    if before[-1] in _WORDS["be"] and before[0] != "There":
-        return None  # `how many hours each nap is long`
-    if (
-        rest[0] in _WORDS["bad_after_number"]
-        or ("each" in before and "each" in after)
-        or set(content_words(" ".join(before))) & set(content_words(" ".join(after)))
-        or after[:2] == ["each", "to"]
-        or (after and (after[0] in _WORDS["bad_after_number"] or after[0] not in _WORDS["after_things"]))
-    ):
-        return None
-    about = _telling([*things, *before, *after])
-    if before[0] != "There":  # `how many calories there are` needs its place
-        after, told_after = _shown(after, told), after
-        is_counted = re.search(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)})) (?:[a-z]+ )?{things[-1]}\b", rest_of_story)
-        if after != told_after and is_counted and unit_asked(f"how many {things[-1]}", "en") == "count":
-            return None  # `how many songs the band plays`, when only the encore is open
-    if before[0] == "Each" and after[:2] == ["in", "the"]:
-        after = []  # `how many steps each level has in the stairs`
-    head = next((at for at, word in enumerate(things) if word == "of"), len(things)) - 1
-    if _singular(things[head]) in told and things[0] not in ("square", "cubic"):
-        things = [one for at, one in enumerate(things) if at >= head or told.issuperset(map(_singular, words(one)))]
-    if things[-2:-1] == ["of"] and _singular(things[-1]) not in told:
-        things = things[:-2]  # `gallons of liquid`
-    return " ".join(["how many", *things, *start, *after]), about
-
-
-def _shown(phrase: list[str], told: Collection[str]) -> list[str]:
-    """The words without the prepositional phrases that speak of something new. Those that say when, or for each of
-    what, stay: without them another quantity would be asked for."""
-    starts = [at for at, word in enumerate(phrase) if word in _WORDS["droppable_after"]]
-    ends = [*starts, len(phrase)]
-    kept = phrase[: ends[0]]
-    for start, end in pairwise(ends):
-        part = phrase[start:end]
-        is_new = any(_singular(one) not in told for one in content_words(" ".join(part)))
-        if not is_new or not _WORDS["kept_phrases"].isdisjoint(_singular(one.lower()) for one in part):
-            kept = [*kept, *part]
-    return kept
-
-
-def _is_plural(word: str) -> bool:
-    return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in _WORDS["irregular_plurals"]
-
-
-def _telling(parts: Sequence[str]) -> tuple[str, ...]:
-    """Words that say what a sentence is about."""
-    return tuple(content_words(" ".join(parts)))

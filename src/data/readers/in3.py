@@ -67,20 +67,14 @@ def _item(record: TaskRecord) -> Item | None:
 
 
 def _hidden(record: TaskRecord) -> Hidden | None:
-    """The missing object of a task: one of its options is what the user wants, by a hash of the task.
-
-    Most annotated details are optional (level of detail, criteria, format): a good answer does without them. Only a
-    thing that the task speaks of without naming it (`a specific politician`) must be asked for.
-    """
+    """The missing object of a task: one of its options is what the user wants, by a hash of the task. Most annotated
+    details are optional (level of detail, criteria, format): a good answer does without them. Only a thing that the
+    task speaks of without naming it (`a specific politician`) must be asked for."""
     for detail in sorted(record.missing_details, key=lambda detail: -int(detail.importance or 0)):
         noun = _object(detail.description, record.task)
         options = [_named(one) for one in detail.options if _is_option(one) and not occurs(one, record.task)]
-        if (
-            not noun
-            or detail.importance not in ("2", "3")
-            or len(options) < 2
-            or 2 * len(options) < len(detail.options)
-        ):
+        has_options = len(options) > 1 and 2 * len(options) >= len(detail.options)
+        if not noun or detail.importance not in ("2", "3") or not has_options:
             continue
         ranked = meant_first(options, meant_reading(record.task, options))
         about = content_words(f"{noun} {detail.description} {detail.inquiry}", shortest=1)

@@ -1,4 +1,4 @@
-"""How well an item fits the level that was asked for, before a template words it. Readers choose by it."""
+"""Fit of an item to the level that was asked for, before a template words it. Readers choose by it."""
 
 from __future__ import annotations
 
@@ -105,22 +105,19 @@ def choose_clue(
     paraphrase: float,
     fits: Callable[[tuple[int, ...]], bool],
 ) -> tuple[int, ...] | None:
-    """Indexes of the sentences that an easy question restates, among the choices that `fits` allows.
-
-    They bring clue_overlap nearest to the top of the easy range for `paraphrase` 0, to its bottom for 1. Trigrams
-    across sentence ends are not counted: they change the result in the third decimal.
-    """
+    """Indexes of the sentences that an easy question restates, among the choices that `fits` allows. They bring
+    clue_overlap nearest to the top of the easy range for `paraphrase` 0, to its bottom for 1. Trigrams across sentence
+    ends are not counted: they change the result in the third decimal."""
     low, high = OVERLAP_BANDS["easy"]
     aim = high - (high - low) * paraphrase
     asked, whole = text.char_trigrams(question), text.char_trigrams(" ".join(support))
     grams = [text.char_trigrams(sentence) for sentence in candidates]
-    best: tuple[float, tuple[int, ...]] | None = None
-    for size in range(1, min(MOST_SENTENCES, len(candidates)) + 1):
-        for chosen in combinations(range(len(candidates)), size):
-            if not fits(chosen):
-                continue
-            restated = asked.union(*(grams[index] for index in chosen))
-            reached = len(restated & whole) / len(restated | whole) if restated else 0.0
-            ranked = (abs(reached - aim) + 0.01 * size, chosen)
-            best = ranked if best is None else min(best, ranked)
-    return best[1] if best else None
+    sizes = range(1, min(MOST_SENTENCES, len(candidates)) + 1)
+    choices = (chosen for size in sizes for chosen in combinations(range(len(candidates)), size) if fits(chosen))
+
+    def distance(chosen: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        restated = asked.union(*(grams[index] for index in chosen))
+        reached = len(restated & whole) / len(restated | whole) if restated else 0.0
+        return abs(reached - aim) + 0.01 * len(chosen), chosen
+
+    return min(choices, key=distance, default=None)

@@ -7,16 +7,12 @@ with an optional field `hidden`.
     {"instruction": "When does the shop open?", "input": "", "output": "At 9."}
     {"question": "When does the shop open?", "answer": "At 9."}
 
-The first user message is the question and the last assistant message the answer; in Alpaca's format these are
-`instruction` with `input`, and `output`. With `hidden`, the question lacks `span`, and the user says it when asked. A
-row in which the assistant asks the user something needs `hidden`, null if nothing is missing: whether the question was
-needed cannot be read off the dialogue. Rows without an answer are for detection only: whether the policy asks. A row
-that breaks a rule is skipped, and `skipped_rows` says which row and which rule.
+The first user message is the question and the last assistant message the answer (Alpaca: `instruction` with `input`,
+and `output`). With `hidden`, the question lacks `span`, and the user says it when asked. A row in which the assistant
+asks the user something needs `hidden`, null if nothing is missing: whether the question was needed cannot be read off
+the dialogue. Rows without an answer are for detection only. A row that breaks a rule is skipped and named.
 
-A CSV file has a header, and only the column `question` is required. `hidden` has the words that the question lacks and
-`options` other readings, separated by `|`; both are empty for a complete question.
-
-    question,answer,id,hidden,missing,options
+    question,answer,id,hidden,missing,options                      (CSV; only `question` is required)
     When does the shop open?,at 9 am,17,the shop in Lyon,which shop you mean,the shop in Nice|the shop in Metz
 """
 
@@ -100,7 +96,7 @@ class HiddenInfo(Struct, frozen=True):
 
     span: str
     missing: str = ""
-    """What to ask for: `which shop you mean`."""
+    """The missing information as a question asks for it: `which shop you mean`."""
     options: tuple[str, ...] = ()
     """Other readings, where there are some."""
 
@@ -155,12 +151,13 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
 
 
 def skipped_rows(data_dir: Path) -> list[str]:
-    """Why rows of the files in a folder gave no sample: `own/chats.jsonl:7: skipped: ...`."""
+    """Messages about the rows of a folder that gave no sample: `own/chats.jsonl:7: skipped: ...`."""
     return _read(own_files(data_dir))[1]
 
 
 def remarks(data_dir: Path) -> list[str]:
-    """What the rows that are used lack: pages, or words by which the search finds the pages of all readings."""
+    """Remarks about rows that are used: they lack pages, or words by which the search finds the pages of all
+    readings."""
     items = _read(own_files(data_dir))[0]
     bare = sum(not item.context for item in items.values())
     said = [f"{bare} of {len(items)} rows have no `articles`: nothing can be looked up for them"] if bare else []
@@ -176,9 +173,8 @@ def remarks(data_dir: Path) -> list[str]:
 def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
     """Items by the places of their rows, why other rows gave none, and the number of rows."""
     lines = [(f"{path}:{at}", line) for path in files for at, line in row_lines(path)]
-    items: dict[str, tuple[str, Item]] = {}
+    items: dict[str, tuple[str, Item, MessagesRow]] = {}
     skipped: list[str] = []
-    lacking: dict[str, str] = {}
     for (where, _), (row, raw) in zip(lines, read_all(_row, lines), strict=True):
         made = _item(row, raw)
         if isinstance(made, str):
@@ -186,26 +182,27 @@ def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
         elif made.source_id in items:
             skipped.append(f"{where}: skipped: its question or id is that of {items[made.source_id][0]}.")
         else:
-            items[made.source_id] = where, made
-        if not any(role in ASSISTANTS and text for role, text in row.turns):
-            is_dialogue = row.messages or row.conversations
-            lacking[where] = "there is no message of the assistant" if is_dialogue else "the row has no answer"
-    task = _task([item.answer for _, item in items.values()])
+            items[made.source_id] = where, made, row
+    used = {where: item for where, item, _ in items.values()}
+    task = _task([item.answer for item in used.values()])
     if task == "detect":
         stand_ins = NATURAL["detect_answer"]
-        used = {
-            where: replace(item, answer=stand_ins[item.lang], answer_why="nothing") for where, item in items.values()
-        }
+        for where, item in used.items():
+            used[where] = replace(item, answer=stand_ins[item.lang], answer_why="nothing")
         return used, skipped, len(lines)
-    too_long = (
-        f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
-    )
-    skipped += [
-        f"{where}: skipped: {lacking.get(where, too_long)}, and most rows have a short answer: give `answer`."
-        for where, item in items.values()
-        if not item.answer
-    ]
-    return {where: replace(item, task=task) for where, item in items.values() if item.answer}, skipped, len(lines)
+    for where, item, row in items.values():
+        if not item.answer:
+            skipped.append(f"{where}: skipped: {_lacks(row)}, and most rows have a short answer: give `answer`.")
+    return {where: replace(item, task=task) for where, item in used.items() if item.answer}, skipped, len(lines)
+
+
+def _lacks(row: MessagesRow) -> str:
+    """The reason why a row has no short answer."""
+    if any(role in ASSISTANTS and text for role, text in row.turns):
+        return (
+            f"the last assistant message has more than {LONGEST_ANSWER} words ({2 * LONGEST_ANSWER} Chinese characters)"
+        )
+    return "there is no message of the assistant" if row.messages or row.conversations else "the row has no answer"
 
 
 def _row(where: str, line: bytes) -> tuple[MessagesRow, dict[str, Any]]:
@@ -388,11 +385,8 @@ def refuse_misspelt(fields: Collection[str], known: Collection[str], where: str)
         if name in known or "_" in plain or len(plain) < 4:
             continue
         if close := get_close_matches(plain, known, n=1, cutoff=CLOSE):
-            raise BadInput(
-                f"unknown field {name!r} (did you mean {close[0]!r}?)",
-                where=where,
-                remedy=f"rename the field in every row, or remove it; known fields: {', '.join(known)}",
-            )
+            remedy = f"rename the field in every row, or remove it; known fields: {', '.join(known)}"
+            raise BadInput(f"unknown field {name!r} (did you mean {close[0]!r}?)", where=where, remedy=remedy)
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -410,30 +404,23 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
     refuse_misspelt(reader.fieldnames, KNOWN_COLUMNS, f"{path}:1")
     unknown = [name for name in reader.fieldnames if name and name not in KNOWN_COLUMNS]
     if unknown and "answer" not in reader.fieldnames:
-        raise BadInput(
-            f"there is no column answer, and {', '.join(unknown)} would not be read",
-            where=f"{path}:1",
-            remedy="rename the column of the answers to answer; if there are none, remove the other columns",
-        )
-    start = reader.line_num + 1
-    for record in _records(reader, path):
-        cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}
-        row: dict[str, Any] = {name: cells[name] for name in ("question", "answer", "id") if cells.get(name)}
-        if span := cells.get("hidden"):
-            options = [one.strip() for one in cells.get("options", "").split("|") if one.strip()]
-            row["hidden"] = {"span": span, "missing": cells.get("missing", ""), "options": options}
-        yield start, msgspec.json.encode(row)
-        start = reader.line_num + 1
-
-
-def _records(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, Any]]:
-    """The records, one after the other. A quote that is not closed makes one cell of all that follows it."""
+        what = f"there is no column answer, and {', '.join(unknown)} would not be read"
+        remedy = "rename the column of the answers to answer; if there are none, remove the other columns"
+        raise BadInput(what, where=f"{path}:1", remedy=remedy)
     start = reader.line_num + 1
     try:
         for record in reader:
-            yield record
+            yield start, msgspec.json.encode(_csv_row(record))
             start = reader.line_num + 1
-    except csv.Error as error:
-        raise BadInput(
-            f"is no row of a CSV file ({error})", where=f"{path}:{start}", remedy="close the quotes of its cells"
-        ) from None
+    except csv.Error as error:  # a quote that is not closed makes one cell of all that follows it
+        what = f"is no row of a CSV file ({error})"
+        raise BadInput(what, where=f"{path}:{start}", remedy="close the quotes of its cells") from None
+
+
+def _csv_row(record: dict[str | Any, Any]) -> dict[str, Any]:
+    cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}
+    row: dict[str, Any] = {name: cells[name] for name in ("question", "answer", "id") if cells.get(name)}
+    if span := cells.get("hidden"):
+        options = [one.strip() for one in cells.get("options", "").split("|") if one.strip()]
+        row["hidden"] = {"span": span, "missing": cells.get("missing", ""), "options": options}
+    return row

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from askgate_env.tokenize import words
 from askgate_env.tools import search, wiki
-from askgate_env.types import LANGS, Article, Lang, Level, Task
+from askgate_env.types import LANGS, Article, Task
 
 from ...core.errors import BadInput
 from ...core.files import sha256_file
 from ..difficulty.text_features import content_words
-from ..pool.source import TARGET, Item, RowCounts, TooFewRecords, Want
+from ..pool.source import Item, RowCounts, Source, TooFewRecords, Want
 from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp
 from .natural_records import NATURAL
 from .official import split_of, without_siblings
@@ -72,18 +72,16 @@ COMMON_WORD = 400
 """A word in more pages than this does not make two pages similar."""
 
 
-class NaturalSource:
-    """A source of natural questions. Keys are source ids; what comes before a `/` in one names its group.
-
-    Items of a group are variants of one problem: they are in the same split, and a pool has at most one of them.
-    """
+class NaturalSource(Source):
+    """A source of natural questions. Keys are source ids; what comes before a `/` in one names its group. Items of a
+    group are variants of one problem: they are in the same split, and a pool has at most one of them."""
 
     def __init__(self, name: str, data_dir: Path | None) -> None:
         pattern = NATURAL["files"][name]
         if data_dir is None:
-            raise BadInput(
-                f"source {name} needs a folder", where="--data-dir", remedy=f"name the folder above {pattern}"
-            )
+            remedy = f"name the folder above {pattern}"
+            raise BadInput(f"source {name} needs a folder", where="--data-dir", remedy=remedy)
+        super().__init__()
         self.name = name
         self.files = messages.own_files(data_dir) if name == "messages" else sorted(data_dir.glob(pattern))
         if not self.files:
@@ -91,19 +89,15 @@ class NaturalSource:
         self.fingerprints = {path.relative_to(data_dir).as_posix(): sha256_file(path) for path in self.files}
         items, self._seen = _READERS[name](self.files)
         self._items = {item.source_id: msgspec.structs.replace(item, source=name) for item in items}
-        spoken, tasks = (Counter(getattr(item, name) for item in self._items.values()) for name in ("lang", "task"))
-        self.languages: tuple[Lang, ...] = tuple(lang for lang in LANGS if lang in spoken)
-        self.mix: dict[Task, float] = {task: count / tasks.total() for task, count in tasks.items()}
-        self.fewer_ambiguous: dict[Task, int] = {}
+        tasks = Counter(item.task for item in self._items.values())
+        self.languages = tuple(lang for lang in LANGS if any(item.lang == lang for item in self._items.values()))
+        self.mix = {task: count / tasks.total() for task, count in tasks.items()}
         self._index = cache(self._make_index)
 
     @property
     def left_aside(self) -> dict[Task, int]:
         """Number of records that gave no item, under the first task of the source."""
         return {next(iter(self.mix), "detect"): self._seen - len({_group(key) for key in self._items})}
-
-    def levels(self, task: Task) -> dict[Level, float]:
-        return dict(TARGET)
 
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, one of a group at most. Where there are too few ambiguous questions, complete ones take
@@ -164,13 +158,11 @@ class NaturalSource:
         return msgspec.structs.replace(item, context=self._pages(item, seed)) if item.steps and item.context else item
 
     def _first_replies(self, ids: Sequence[str], seed: int, complete: int) -> dict[str, str]:
-        """What the first look shows: of all ambiguous questions, and of so many complete ones. Empty without pages."""
-        looks = [key for key in ids if self._items[key].steps and self._items[key].context]
-        plain = [key for key in looks if self._items[key].hidden is None][:complete]
-        chosen = [*(key for key in looks if self._items[key].hidden is not None), *plain]
-        return {
-            key: wiki(self._pages(self._items[key], seed), self._items[key].steps[0].input) for key in sorted(chosen)
-        }
+        """Replies to the first look-up: of all ambiguous questions and of `complete` others. Empty without pages."""
+        looks = [item for item in map(self._items.__getitem__, ids) if item.steps and item.context]
+        plain = [item for item in looks if item.hidden is None][:complete]
+        chosen = [*(item for item in looks if item.hidden is not None), *plain]
+        return {item.source_id: wiki(self._pages(item, seed), item.steps[0].input) for item in chosen}
 
     def _make_index(self, split: str) -> _PageIndex:
         return _PageIndex([one for one in self._items.values() if split_of(_group(one.source_id)) == split])
@@ -280,18 +272,16 @@ class _PageIndex:
             for page in item.context:
                 if page.title not in seen:
                     seen.add(page.title)
-                    for word in _content(page.title):
+                    for word in content_words(page.title):
                         self.by_word[word].append(len(self.pages))
                     self.pages.append((_group(item.source_id), words(item.question)[0], page))
 
     def similar(self, item: Item, count: int) -> list[Article]:
-        """Pages of other groups that share words with the question, those that look like readings of it first.
-
-        Readings of an ambiguous question are answered in the same way (all with a date, all with a name), and each says
-        a little more than the question.
-        """
+        """Pages of other groups that share words with the question, those that look like readings of it first. Readings
+        of an ambiguous question are answered in the same way (all with a date, all with a name), and each says a little
+        more than the question."""
         shared: Counter[int] = Counter()
-        for word in sorted(_content(item.original)):
+        for word in sorted(content_words(item.original)):
             if len(self.by_word.get(word, ())) <= COMMON_WORD:
                 shared.update(self.by_word.get(word, ()))
         own = {page.title for page in item.context}
@@ -299,14 +289,13 @@ class _PageIndex:
         size = _size(item.context[0]) + (0 if item.hidden else EXTRA_TITLE)
         ranked = sorted(shared, key=lambda at: (-shared[at], at))
         others = [self.pages[at] for at in ranked[: 60 * count + 20]]
-        others.sort(
-            key=lambda one: (
-                0.7 * (one[0] not in self.open_groups)
-                + (_years(one[2]) != years)
-                + (one[1] != asks)
-                + abs(_size(one[2]) - size) / 8
-            )
-        )
+
+        def unlikeness(one: tuple[str, str, Article]) -> float:
+            group, first_word, page = one
+            unlike = 0.7 * (group not in self.open_groups) + (_years(page) != years)
+            return unlike + (first_word != asks) + abs(_size(page) - size) / 8
+
+        others.sort(key=unlikeness)
         group = _group(item.source_id)
         return [page for its, _, page in others if its != group and page.title not in own][:count]
 
@@ -340,7 +329,3 @@ def _story(text: str) -> frozenset[str]:
 
 def _group(source_id: str) -> str:
     return source_id.partition("/")[0]
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(content_words(text))

@@ -38,7 +38,7 @@ class Reading(msgspec.Struct, frozen=True):
     """One way to understand a question: the question without the ambiguity, and its answers (then aliases)."""
 
     question: str
-    answers: tuple[str, ...]
+    answers: tuple[str, ...] = msgspec.field(name="answer")
 
 
 def rows(files: Iterable[Path], kind: type[msgspec.Struct]) -> list[Any]:

@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from askgate_env.types import Article, Lang, Level, Task
+from askgate_env.types import Article, Level, Task
 
 from ...core.errors import BadInput
-from ..pool.source import TARGET, Item, RowCounts, TooFewRecords, Want, followed
+from ..pool.source import Item, RowCounts, Source, TooFewRecords, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
 from . import article_items, gsm8k, level_fit
@@ -63,19 +63,18 @@ def split_of(source_id: str) -> str:
     return "shadow" if first % SHADOW_EVERY == 0 else "train"
 
 
-class OfficialSource:
+class OfficialSource(Source):
+    """The official files of a folder. The level asked for is nearly always reached."""
+
     name = "dir"
-    languages: tuple[Lang, ...] = ("en",)
+    languages = ("en",)
 
     def __init__(self, data_dir: Path | None) -> None:
         if data_dir is None:
-            raise BadInput(
-                "source dir needs a folder", where="--data-dir", remedy="name the folder of the official files"
-            )
+            remedy = "name the folder of the official files"
+            raise BadInput("source dir needs a folder", where="--data-dir", remedy=remedy)
+        super().__init__()
         self.data_dir = data_dir
-        self.fingerprints: dict[str, str] = {}
-        self.fewer_ambiguous: dict[Task, int] = {}
-        self.mix: dict[Task, float] = {}
         self._datasets: dict[Task, Dataset] = {}
         self._make = lru_cache(maxsize=MOST_KEPT)(self._make_item)
         self._spare_articles, self._question_faults = cache(self._find_spare_articles), cache(self._find_faults)
@@ -83,10 +82,6 @@ class OfficialSource:
     @property
     def left_aside(self) -> dict[Task, int]:
         return {task: dataset.seen - len(dataset.records) for task, dataset in self._datasets.items()}
-
-    def levels(self, task: Task) -> dict[Level, float]:
-        """The level asked for is nearly always reached, so the shares are those of the balanced pool."""
-        return dict(TARGET)
 
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, no record twice: the records that fit the wants best."""
@@ -119,7 +114,8 @@ class OfficialSource:
         ids = sorted(one for one in records if split_of(one) == split)
         if split == "train":
             held_out = [one for one in records if split_of(one) == "shadow"]
-            ids = without_siblings(ids, held_out, {one: _full_text(record) for one, record in records.items()})
+            texts = {one: getattr(record, "text", record.question) for one, record in records.items()}
+            ids = without_siblings(ids, held_out, texts)
         return ids
 
     def row_counts(self, task: Task) -> RowCounts:
@@ -130,12 +126,10 @@ class OfficialSource:
         return RowCounts(dataset.seen, skipped, train, splits["shadow"], splits["train"] - train)
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
-        """The item of a key that `assign` gave for this want and seed."""
         mode, _, source_id = key.partition("|")
         if mode not in MODES or source_id not in self._dataset(task).records:
-            raise BadInput(
-                f"no such {task} record: {key}", remedy="use the keys that assign gave for the same data folder"
-            )
+            remedy = "use the keys that assign gave for the same data folder"
+            raise BadInput(f"no such {task} record: {key}", remedy=remedy)
         made = self._make(task, source_id, mode, want, seed)
         if made is None:
             raise BadInput(f"{key} does not fit in {want.max_turns} turns", remedy="use a larger --max-turns")
@@ -163,7 +157,7 @@ class OfficialSource:
         return tuple({page.title: page for page in reversed(gold)}.values())
 
     def _find_faults(self, task: Task) -> dict[str, tuple[bool, int]]:
-        """How clumsy the question of each record is; empty for word problems, which are written better."""
+        """Faults of the question of each record; empty for word problems, which are written better."""
         records = [one for one in self._dataset(task).records.values() if isinstance(one, ArticleQuestion)]
         texts = [page.text for one in records for page in (*one.gold, *one.others)]
         style = QuestionStyle([one.question for one in records], texts)
@@ -184,20 +178,14 @@ def _can_be_vague(record: Question) -> bool:
 
 
 def without_siblings(ids: Sequence[str], held_out: Sequence[str], *views: Mapping[str, str]) -> list[str]:
-    """The ids whose texts, in all views, are similar to none of those held out.
-
-    Datasets have variants of one record: GSM8K asks about the same cookie jar what was in it and what is left in it.
-    With one of the two in the shadow set and the other in a pool, the pool leaks, although their ids differ.
-    """
+    """The ids whose texts, in all views, are similar to none of those held out. Datasets have variants of one record:
+    GSM8K asks about the same cookie jar what was in it and what is left in it. With one of the two in the shadow set
+    and the other in a pool, the pool leaks, although their ids differ."""
     if not ids or not held_out:
         return list(ids)
     ours, theirs = (tuple(token_stream([view[one] for one in some]) for view in views) for some in (ids, held_out))
     similar = similar_samples(ours, theirs, SIBLING_NGRAM, SIBLING_SIMILARITY).matches
     return [one for place, one in enumerate(ids) if place not in similar]
-
-
-def _full_text(record: Question) -> str:
-    return record.text if isinstance(record, WordProblem) else record.question
 
 
 def choose_records(
@@ -335,17 +323,18 @@ def _through_datasets(task: Task) -> Dataset:
 
     name, config, splits, convert, read = _DATASETS[task]
     rows = _fetched(name, lambda: datasets.load_dataset(name, config))
-    records: list[Any] = []
+    records: list[tuple[str, Any]] = []
     sha256: dict[str, str] = {}
     for split in splits:
         digest = hashlib.sha256()
         for place, row in enumerate(rows[split]):
+            where = f"{name} {split}[{place}]"
             try:
-                records.append(convert(row))
+                records.append((where, convert(row)))
             except (KeyError, msgspec.ValidationError, TypeError, ValueError) as error:
                 what = f"no field {error}" if isinstance(error, KeyError) else str(error)
-                raise BadInput(what, where=f"{name} {split}[{place}]", remedy=_HUB_REMEDY) from None
-            digest.update(msgspec.json.encode(records[-1]))
+                raise BadInput(what, where=where, remedy=_HUB_REMEDY) from None
+            digest.update(msgspec.json.encode(records[-1][1]))
         sha256[f"{name}/{split}"] = digest.hexdigest()
     return usable(records, read, sha256)
 

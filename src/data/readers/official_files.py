@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ T = TypeVar("T")
 Question = ArticleQuestion | WordProblem
 
 _FILES: dict[str, Any] = package_yaml("templates/official_files.yaml")
-"""What the folder of a task holds, which files of it are not read, and how the records of a task are told apart."""
+"""Files that the folder of a task holds, those that are not read, and the keys that tell the tasks' records apart."""
 SHOWN = 60
 """Characters of a question that the message about it shows."""
 _REMEDY = "correct the row; docs/data.md has the formats"
@@ -42,16 +42,21 @@ class Dataset(Struct, frozen=True):
     """Word problems that were not used: file and line, the beginning of the question, and the rule that they break."""
 
 
-def usable(rows: Iterable[T], read: Callable[[T], Question | str | None], sha256: dict[str, str]) -> Dataset:
-    """The dataset of raw records: those that `read` accepts, the first of every source id."""
+def usable(
+    rows: Sequence[tuple[str, T]], read: Callable[[T], Question | str | None], sha256: dict[str, str]
+) -> Dataset:
+    """The dataset of raw records with their places: those that `read` accepts, the first of every source id."""
     records: dict[str, Question] = {}
-    seen = 0
-    for row in rows:
-        seen += 1
+    skipped: list[str] = []
+    for where, row in rows:
         question = read(row)
-        if isinstance(question, Question):
-            records.setdefault(question.source_id, question)
-    return Dataset(records, seen, sha256)
+        if isinstance(question, Question) and question.source_id not in records:
+            records[question.source_id] = question
+        elif isinstance(row, GsmRecord):
+            rule = question if isinstance(question, str) else "its question is that of an earlier row"
+            start = row.question[:SHOWN] + ("..." if len(row.question) > SHOWN else "")
+            skipped.append(f"{where}: '{start}' skipped: {rule}")
+    return Dataset(records, len(rows), sha256, tuple(skipped))
 
 
 def dataset_files(data_dir: Path, task: Task) -> list[Path]:
@@ -64,11 +69,8 @@ def load(data_dir: Path, task: Task) -> Dataset:
     """The dataset of a task's folder. `BadInput` names the file, the record and the field that does not fit."""
     dataset = read_files(task, dataset_files(data_dir, task), data_dir)
     if not dataset.seen:
-        raise BadInput(
-            f"no {task} data here",
-            where=str(data_dir / task),
-            remedy=f"put {_FILES['expected'][task]} below {data_dir}, or leave {task} out of the mix",
-        )
+        remedy = f"put {_FILES['expected'][task]} below {data_dir}, or leave {task} out of the mix"
+        raise BadInput(f"no {task} data here", where=str(data_dir / task), remedy=remedy)
     if dataset.skipped and not dataset.records:
         raise BadInput(f"none of the rows can be used:{listed(dataset.skipped)}", remedy=_REMEDY)
     return dataset
@@ -88,19 +90,7 @@ def _read_files(task: Task, files: tuple[tuple[Path, str], ...], base: Path) -> 
     found = {path: _records(path, kind, task) for path, _ in files}
     rows = [row for some in found.values() for row in some]
     sha256 = {path.relative_to(base).as_posix(): digest for path, digest in files if found[path]}
-    if task == "hotpotqa":
-        return usable([record for _, record in rows], read_hotpotqa, sha256)
-    records: dict[str, Question] = {}
-    skipped: list[str] = []
-    for where, row in rows:
-        problem = gsm8k.read(row)
-        rule = problem if isinstance(problem, str) else "its question is that of an earlier row"
-        if isinstance(problem, str) or problem.source_id in records:
-            start = row.question[:SHOWN] + ("..." if len(row.question) > SHOWN else "")
-            skipped.append(f"{where}: '{start}' skipped: {rule}")
-        else:
-            records[problem.source_id] = problem
-    return Dataset(records, len(rows), sha256, tuple(skipped))
+    return usable(rows, read_hotpotqa if task == "hotpotqa" else gsm8k.read, sha256)
 
 
 def skipped_rows(source: str, data_dir: Path | None) -> list[str]:
@@ -123,14 +113,12 @@ def why_no_asks(source: str, data_dir: Path | None) -> list[str]:
             reason, sentence = gsm8k.why_complete(problem)
             found.setdefault(reason, []).append(sentence)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
-    return [
-        warning,
-        *(f"{len(some)} problems: no sentence can be left out: {why}: {some[0]!r}" for why, some in ranked),
-    ]
+    reasons = (f"{len(some)} problems: no sentence can be left out: {why}: {some[0]!r}" for why, some in ranked)
+    return [warning, *reasons]
 
 
 def remarks(source: str, data_dir: Path | None) -> list[str]:
-    """What the user's own dialogues lack though they are used."""
+    """Remarks about the user's own dialogues that are used."""
     return messages.remarks(data_dir) if source == "messages" and data_dir else []
 
 
@@ -147,16 +135,14 @@ def _read_strategyqa(files: dict[Path, str], base: Path) -> Dataset:
             continue
         sha256[path.relative_to(base).as_posix()] = digest
     if questions and not paragraphs:
-        raise BadInput(
-            "the evidence paragraphs are missing",
-            where=str(base / "strategyqa"),
-            remedy="put strategyqa_train_paragraphs.json beside strategyqa_train.json",
-        )
+        remedy = "put strategyqa_train_paragraphs.json beside strategyqa_train.json"
+        raise BadInput("the evidence paragraphs are missing", where=str(base / "strategyqa"), remedy=remedy)
     # One question occurs under two ids. Its second row would leak past a hold-out by id, so only the first is used.
     first: dict[str, tuple[str, StrategyRecord]] = {}
     for where, record in questions:
         first.setdefault(" ".join(record.question.lower().split()), (where, record))
-    dataset = usable(first.values(), lambda row: read_strategyqa(row[1], paragraphs, row[0]), sha256)
+    rows = [(where, (where, record)) for where, record in first.values()]
+    dataset = usable(rows, lambda row: read_strategyqa(row[1], paragraphs, row[0]), sha256)
     return msgspec.structs.replace(dataset, seen=len(questions))
 
 

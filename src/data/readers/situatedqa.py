@@ -90,10 +90,8 @@ def _same_question(question: str) -> tuple[str, ...]:
 
 def _dated_item(group: list[SituatedRecord]) -> Item | None:
     """A question about an event that takes place again and again, or a complete one if every date has the same answer.
-
     Other questions mean now, or the answers of all dates together. One about such an event that is annotated with one
-    answer only is neither: it leaves the date open, and the other answers are not known.
-    """
+    answer only is neither: it leaves the date open, and the other answers are not known."""
     first: dict[str, SituatedRecord] = {}
     for record in sorted(group, key=lambda one: one.date):
         first.setdefault(normalized(record.answer[0]), record)

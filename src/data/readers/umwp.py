@@ -22,7 +22,8 @@ from askgate_env.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item
 from .articles import split_sentences
-from .gsm8k import asked_for, is_common_knowledge, parse_number
+from .asks import asked_for, is_common_knowledge
+from .gsm8k import parse_number
 from .natural_records import SourceLists, contrast, rows
 
 _LISTS = SourceLists("umwp")
@@ -83,8 +84,8 @@ def _item(record: MathRecord, by_id: Mapping[int, MathRecord]) -> Item | None:
 
 
 def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
-    """What the variant leaves open; `None` where the two texts differ in more than one sentence, where more than one
-    thing is open, or where nobody would write it so (a negative number of hours)."""
+    """The information that the variant leaves open; `None` where the two texts differ in more than one sentence, where
+    more than one thing is open, or where nobody would write it so (a negative number of hours)."""
     ours, theirs = split_sentences(record.question), split_sentences(original.question)
     lost = [one for one in theirs if one not in ours]
     new = [one for one in ours if one not in theirs]
@@ -125,10 +126,8 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
 
 
 def _doubt(changed: str, span: str, rest: str) -> str:
-    """What an ask says of a sentence that cannot be right; empty where it would not name what is wrong.
-
-    A statement is quoted. Of a question, the words that nothing else in the problem mentions are.
-    """
+    """The doubt that an ask raises about a sentence that cannot be right; empty where it would not name what is wrong.
+    A statement is quoted. Of a question, the words that nothing else in the problem mentions are."""
     if not changed or len(changed.split()) > LONGEST_QUOTE:
         return ""
     if not changed.endswith("?"):

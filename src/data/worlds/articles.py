@@ -20,17 +20,7 @@ from typing import Literal
 from askgate_env.tokenize import tokens
 from askgate_env.types import Article
 
-from .encyclopedia import (
-    CHANGING,
-    TELLING_FACT,
-    Entity,
-    Facts,
-    Value,
-    World,
-    make_homonym,
-    make_namesake,
-    share_fact,
-)
+from .encyclopedia import CHANGING, TELLING_FACT, Entity, Facts, Value, World, make_homonym, make_namesake, share_fact
 from .wording import Sentence, WorldText, name_of
 
 Pages = dict[Entity, Facts]
@@ -64,7 +54,7 @@ class Hop:
 
     @property
     def fact(self) -> str:
-        """What the hop asks for: its relation, with the kind of its owner for a tag."""
+        """The fact that the hop asks for: its relation, with the kind of its owner for a tag."""
         return f"{self.owner.kind}.tag" if self.relation == "tag" else self.relation
 
     @property
@@ -89,7 +79,7 @@ class Chain:
 
 @dataclass(slots=True)
 class Gap:
-    """What the text may leave open: the namesake of a chain's start, or the year of one of its hops."""
+    """Information that the text may leave open: the namesake of a chain's start, or the year of one of its hops."""
 
     kind: Literal["name", "year"]
     chain: Chain
@@ -97,16 +87,14 @@ class Gap:
 
 
 Closed = Literal["named", "only_one", "same_for_both", "same_in_all_years"]
-"""Why a question is complete although the articles show several candidates: it says which one it means, only one of
-them can have the fact, or all of them lead to the same answer."""
+"""Reason why a question is complete although the articles show several candidates: it says which one it means, only one
+of them can have the fact, or all of them lead to the same answer."""
 
 
 class ArticleSet:
-    """Pages of a world that a sample shows. Facts may be narrowed or namesakes added until the question fits.
-
-    At first these are the pages that the chains of the question need, each hop without a year narrowed to the value
-    that was drawn.
-    """
+    """Pages of a world that a sample shows. Facts may be narrowed or namesakes added until the question fits. At first
+    these are the pages that the chains of the question need, each hop without a year narrowed to the value that was
+    drawn."""
 
     def __init__(self, world: World, text: WorldText, chains: list[Chain], combine: Combine) -> None:
         self.world, self.text, self.rng = world, text, world.rng
@@ -118,7 +106,7 @@ class ArticleSet:
                 self.pages[hop.owner][hop.relation] = [hop.value]
         self._sentences: dict[Entity, list[Sentence]] = {}
         self.gap: Gap | None = None
-        """What the text leaves open and the pages do not give."""
+        """Information that the text leaves open and the pages do not give."""
         self.answer = ""
         self.first: Chain | None = None
         """The chain that a reader looks up first."""
@@ -145,7 +133,6 @@ class ArticleSet:
             here = fitting[0].what
 
     def add_namesake(self, chain: Chain, same_tag: bool) -> None:
-        """Add a namesake of a chain's start and the pages that it leads to."""
         relation = chain.hops[0].relation
         self._follow(make_namesake(self.world, chain.start, same_tag, relation), chain)
 
@@ -159,7 +146,6 @@ class ArticleSet:
         return True
 
     def add_homonym(self, chain: Chain) -> None:
-        """Add an entity of another kind that is called like a chain's start."""
         self.add(make_homonym(self.world, chain.start))
 
     def repeat_value(self, hop: Hop) -> None:
@@ -215,7 +201,6 @@ class ArticleSet:
         return found
 
     def snapshot(self) -> Pages:
-        """Return a copy of the pages as they are now."""
         return {entity: dict(facts) for entity, facts in self.pages.items()}
 
     def namesakes(self, entity: Entity) -> list[Entity]:
@@ -255,10 +240,8 @@ class ArticleSet:
         return list(dict.fromkeys(sentences))
 
     def articles(self, needed: set[str], keep: float, length: int) -> tuple[Article, ...]:
-        """Word the pages in random order, filled up with other pages of the world to about `length` tokens.
-
-        An article has its first sentence, those that state a needed relation, and the share `keep` of the others.
-        """
+        """Word the pages in random order, filled up with other pages of the world to about `length` tokens. An article
+        has its first sentence, those that state a needed relation, and the share `keep` of the others."""
         articles = []
         for entity in self.pages:
             lines = [

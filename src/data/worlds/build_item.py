@@ -106,7 +106,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
         context=context,
         support=tuple(articles.support()),
         answer=answer,
-        aliases=_aliases(text, question, answer),
+        aliases=tuple(fill(form, x=answer) for form in text.questions.answer_forms.get(question.asked_for, ())),
         steps=steps + calculations,
         hidden=hidden,
         ask_after=ask_after,
@@ -153,11 +153,8 @@ def _draw_gap(articles: ArticleSet) -> Gap | None:
 
 def _add_candidates_that_do_not_matter(articles: ArticleSet, spare: int) -> None:
     """Add namesakes and further years that do not matter, to complete questions as often as incomplete questions have
-    those that matter, and sometimes to the rest of an incomplete one.
-
-    Else a name in brackets or a second year would give away that something is missing. `spare` tool calls are free for
-    comparing candidates.
-    """
+    those that matter, and sometimes to the rest of an incomplete one. Else a name in brackets or a second year would
+    give away that something is missing. `spare` tool calls are free for comparing candidates."""
     rng, gap = articles.rng, articles.gap
     # A complete question has a place too where something could have been missing.
     main = gap or (_draw_gap(articles) if rng.random() < LIKE_A_GAP_RATE else None)
@@ -214,7 +211,6 @@ def _add_harmless_namesake(articles: ArticleSet, chain: Chain, spare: int) -> in
 
 
 def _add_same_answer(articles: ArticleSet, chain: Chain) -> bool:
-    """Add a namesake for which the answer is the same."""
     same_tag = chain.tag_shown or articles.rng.random() < SAME_TAG_RATE[articles.gap is not None]
     for _ in range(SAME_ANSWER_TRIES):
         before = articles.snapshot()
@@ -235,10 +231,8 @@ def _searches(want: Want, calls: int, spare: int) -> int:
 
 
 def _aside(articles: ArticleSet, level: Level) -> str:
-    """Return what the user says to have read already.
-
-    It is said whether or not something is missing, so it gives nothing away.
-    """
+    """Return what the user says to have read already. It is said whether or not something is missing, so it gives
+    nothing away."""
     rng, questions = articles.rng, articles.text.questions
     if rng.random() >= ASIDE_RATE[level]:
         return ""
@@ -277,7 +271,7 @@ def _steps(articles: ArticleSet, searches: int) -> tuple[tuple[Step, ...], int, 
     steps: list[Step] = []
     gap, ask_after = articles.gap, 0
     reason: Thought | Literal[""] = ""
-    """Why the candidates of the page before do not matter; the thought before the next call or the answer says it."""
+    """Reason why the candidates of the last page do not matter; the thought before the next call or answer gives it."""
     bridge = len(articles.chains) == 1
 
     def call(title: str, fact: str, why: Thought | Literal[""] = "", option: str = "") -> None:
@@ -367,11 +361,6 @@ def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
     if any(hop.is_open for chain in question.chains for hop in chain.hops):
         flags.append("no-year")
     return tuple(flags)
-
-
-def _aliases(text: WorldText, question: Question, answer: str) -> tuple[str, ...]:
-    """Return other ways to write an answer: with its unit, its preposition, the word for its kind."""
-    return tuple(fill(form, x=answer) for form in text.questions.answer_forms.get(question.asked_for, ()))
 
 
 def _in_dialect(item: Item, dialect: dict[str, str]) -> Item:

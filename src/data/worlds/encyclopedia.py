@@ -7,7 +7,6 @@ comes twice in one world, except that of a namesake.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
@@ -31,10 +30,8 @@ Facts = dict[str, list[Value]]
 
 @dataclass(eq=False, slots=True)
 class Entity:
-    """A subject of the encyclopedia.
-
-    `tag` is the short descriptor that tells namesakes apart: a profession, a region, a form, a trade.
-    """
+    """A subject of the encyclopedia. `tag` is the short descriptor that tells namesakes apart: a profession, a region,
+    a form, a trade."""
 
     kind: str
     name: str
@@ -42,7 +39,6 @@ class Entity:
     facts: Facts = field(default_factory=dict)
 
     def number(self, relation: str) -> int:
-        """Return the first value of a numeric relation."""
         value = self.facts[relation][0].what
         assert isinstance(value, int)
         return value
@@ -95,11 +91,8 @@ def make_world(names: Names, rng: Random) -> World:
 
 def make_namesake(world: World, of: Entity, same_tag: bool, relation: str) -> Entity:
     """Draw another entity of that name and kind with facts of its own, so that the name alone does not say which is
-    meant.
-
-    Both have the same years for a relation that changes over time: a year in the question must not tell the two apart
-    by accident. Everything else fits these years.
-    """
+    meant. Both have the same years for a relation that changes over time: a year in the question must not tell the two
+    apart by accident. Everything else fits these years."""
     for _ in range(NAMESAKE_TRIES):
         other = _entity(world, of.kind, of.name)
         for add_relation in _ADDED_LATER.get(of.kind, ()):
@@ -135,11 +128,10 @@ def share_fact(world: World, other: Entity, of: Entity, relation: str) -> bool:
             return False
     elif relation == "founder" and isinstance(value, Entity):
         founded = value.number("born") + rng.randint(21, 48)
-        seats, staff = other.facts["seat"], other.facts["staff"]
         shift = founded - other.number("founded")
         other.facts["founded"] = [Value(founded)]
-        other.facts["seat"] = [Value(seat.what, (seat.year or 0) + shift) for seat in seats]
-        other.facts["staff"] = [Value(count.what, (count.year or 0) + shift) for count in staff]
+        for dated in ("seat", "staff"):
+            other.facts[dated] = [Value(one.what, (one.year or 0) + shift) for one in other.facts[dated]]
     else:
         return False
     other.facts[relation] = list(of.facts[relation])
@@ -154,16 +146,13 @@ def _fit_years(world: World, other: Entity, of: Entity, relation: str) -> None:
         _set_born(world, other, of.number("born") + rng.choice((-9, -7, -5, -4, -3, -2, -1, 1, 2, 3)))
         firms = [[c for c in world.company if c.number("founded") < year] for year in years]
         first = rng.choice(firms[0])
-        other.facts["employer"] = [
-            Value(first, years[0]),
-            Value(rng.choice([firm for firm in firms[1] if firm is not first]), years[1]),
-        ]
+        second = rng.choice([firm for firm in firms[1] if firm is not first])
+        other.facts["employer"] = [Value(first, years[0]), Value(second, years[1])]
     elif relation in ("mayor", "winner"):
         other.facts[relation] = [Value(rng.choice(_alive(world, year)), year) for year in years]
     else:
-        other.facts[relation] = [
-            Value(value.what, year) for value, year in zip(other.facts[relation], years, strict=True)
-        ]
+        values = zip(other.facts[relation], years, strict=True)
+        other.facts[relation] = [Value(value.what, year) for value, year in values]
     if of.kind == "company":
         founder = rng.choice([p for p in world.person if p.number("born") + 21 <= of.number("founded")])
         born = founder.number("born")
@@ -300,21 +289,12 @@ def _holders(world: World) -> list[Value]:
     """Draw two people with the years in which they held a post or won a prize, in order of time."""
     rng = world.rng
     while True:
-        people = rng.sample(world.person, 2)
-        holders = sorted(
-            (Value(p, p.number("born") + rng.randint(27, 59)) for p in people), key=lambda value: value.year or 0
-        )
+        holders = [Value(one, one.number("born") + rng.randint(27, 59)) for one in rng.sample(world.person, 2)]
         if holders[0].year != holders[1].year:
-            return holders
+            return sorted(holders, key=lambda value: value.year or 0)
 
 
-_FACTS: dict[str, Callable[[World], Facts]] = {
-    "town": _town,
-    "person": _person,
-    "company": _company,
-    "work": _work,
-    "event": _event,
-}
+_FACTS = {"town": _town, "person": _person, "company": _company, "work": _work, "event": _event}
 _ADDED_LATER = {"town": (_add_mayors,), "person": (_add_teacher, _add_employers)}
 """Kind -> relations to entities that are drawn after it."""
 
@@ -372,18 +352,15 @@ class Names:
     def new(self, kind: str) -> str:
         """Draw a name that this world does not have yet."""
         woman = kind == "person" and self.rng.random() < 0.5
-        while (name := self._draw(kind, woman)) in self._used:
-            pass
-        self._used.add(name)
-        return name
-
-    def _draw(self, kind: str, woman: bool) -> str:
-        if isinstance(self.lists, ChineseLists):
-            return _chinese_name(self.lists, self.rng, kind)
-        name = _english_name(self.lists, self.rng, kind, woman)
-        while len(set(name.split())) < len(name.split()):  # not `The Heron of the Midnight Heron`
-            name = _english_name(self.lists, self.rng, kind, woman)
-        return name
+        while True:
+            if isinstance(self.lists, ChineseLists):
+                name = _chinese_name(self.lists, self.rng, kind)
+            else:
+                name = _english_name(self.lists, self.rng, kind, woman)
+            repeats = len(set(name.split())) < len(name.split())  # not `The Heron of the Midnight Heron`
+            if name not in self._used and not repeats:
+                self._used.add(name)
+                return name
 
 
 def _english_name(lists: EnglishLists, rng: Random, kind: str, woman: bool) -> str:

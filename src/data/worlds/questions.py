@@ -120,7 +120,6 @@ class _QuestionDrawer:
         return self._bridge(chain)
 
     def comparison(self) -> Question:
-        """Ask which of two entities has the smaller or the larger value."""
         comparisons, level = self.text.questions.comparisons, self.want.level
         fact = self.rng.choice(list(comparisons))
         ((pick, form),) = self.rng.choice(comparisons[fact]).items()
@@ -142,7 +141,6 @@ class _QuestionDrawer:
         return Question(chains, combine, capitalize(fill(form, a=a, b=b)))
 
     def yes_or_no(self, family: StrategyFamily, wanted_yes: bool) -> Question:
-        """Ask a question of a family whose answer is the wanted one."""
         rng, level = self.rng, self.want.level
         # A tag tells namesakes apart. Shown, it would answer the question, so one of the two must be a hop away.
         by_tag = family.a.endswith(".tag")
@@ -167,10 +165,8 @@ class _QuestionDrawer:
         return Question(chains, _verdict(self.text, family, n), question, calculations)
 
     def _walk(self, hops: int, tag_rate: float, last_open: bool = False) -> Chain:
-        """Draw a chain of that many relations from a random start that passes no entity twice.
-
-        With `last_open`, the last relation changes over time and mostly shows no year.
-        """
+        """Draw a chain of that many relations from a random start that passes no entity twice. With `last_open`, the
+        last relation changes over time and mostly shows no year."""
         rng, asks = self.rng, self.text.questions.asks
         start = rng.choice(self.world.entities())
         here, seen = start, {start}
@@ -275,10 +271,8 @@ class _QuestionDrawer:
         return lead + self.text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
 
     def _noun_phrase(self, chain: Chain) -> str:
-        """Name the last owner of a chain: the mention, and a phrase for every hop but the last.
-
-        `the teacher of the founder of Harrow Mills`.
-        """
+        """Name the last owner of a chain: the mention, and a phrase for every hop but the last. `the teacher of the
+        founder of Harrow Mills`."""
         start, nouns = chain.start, self.text.questions.nouns
         phrase = self.text.mention(start.kind, start.name, start.tag if chain.tag_shown else "")
         if chain.known:
@@ -319,7 +313,6 @@ class _QuestionDrawer:
 
 
 def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:
-    """Answer with yes or no."""
 
     def combine(choice: tuple[Result, ...]) -> str:
         (_, a), (_, b) = choice

@@ -194,7 +194,6 @@ def _fill(parts: Parts, draw: Callable[[], float], slots: Mapping[str, str], out
 
 
 def with_article(noun: str) -> str:
-    """Put the English article before a noun."""
     vowel = noun[0] in "aeiouAEIOU" and not noun.startswith("uni")
     return f"{'an' if vowel else 'a'} {noun}"
 

@@ -1,4 +1,4 @@
-"""How the encyclopedia is worded in one language: articles, mentions, questions and the phrases around them."""
+"""Wording of the encyclopedia in one language: articles, mentions, questions and the phrases around them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ class ArticleSentence(Record, frozen=True):
     """Variants of one sentence of an article."""
 
     states: Words
-    """Relations that the sentence states."""
     text: Lines
     more: tuple[str, ...] = ()
-    """How a second and later value go on, for a relation that changes over time."""
+    """Continuations for a second and later value of a relation that changes over time."""
     again: str = ""
-    """How it goes on when the second value is the first one again."""
+    """Continuation if the second value is the first one again."""
     place: int | None = None
     """Place in the article, where it is not the last."""
 
@@ -77,7 +76,7 @@ class QuestionText(Record, frozen=True):
     kind_words: dict[str, Words]
     """Kind of entity -> words that ask which of its namesakes is meant."""
     fact_words: dict[str, Words]
-    """The same where a fact tells namesakes with the same tag apart."""
+    """`kind_words` for namesakes that a fact tells apart because they have the same tag."""
     queries: dict[str, str]
     nouns: dict[str, Lines]
     stand_ins: dict[str, Lines]
@@ -87,7 +86,6 @@ class QuestionText(Record, frozen=True):
     asides_two: Lines
     """Said before hard questions: two articles that do not help."""
     asides_one: Lines
-    """Said before medium questions."""
     asks: dict[str, Lines]
     """`kind.relation` -> questions for that fact."""
     comparisons: dict[str, tuple[dict[Literal["min", "max"], str], ...]]
@@ -100,7 +98,7 @@ class QuestionText(Record, frozen=True):
     called: dict[str, str] = field(default_factory=dict)
     """Kind of entity -> what `which` asks for where its name alone does not fit: `which work called "The Mill"`."""
     called_with_tag: dict[str, str] = field(default_factory=dict)
-    """The same where the user gave the tag too: `which poet called Ida Moss`."""
+    """`called` where the user gave the tag too: `which poet called Ida Moss`."""
     year_owner: dict[str, str] = field(default_factory=dict)
     """Relation -> how a clarifying question names the owner of a fact that the question only describes by it."""
     direct: Words = Words()
@@ -120,15 +118,12 @@ class WorldText:
 
     def mention(self, kind: str, name: str, tag: str) -> str:
         """Return the name as a text mentions it, with its tag where one is given."""
-        if not tag:
-            return fill(self.questions.mention[kind], name=name)
-        return fill(self.questions.mention_with_tag[kind], name=name, tag=tag)
+        forms = self.questions.mention_with_tag if tag else self.questions.mention
+        return fill(forms[kind], name=name, tag=tag)
 
     def amount(self, phrase: str, year: int | None) -> str:
         """Return a phrase for an amount with its year, in brackets where it could be taken for a part of the phrase.
-
-        `Harrow Mills in 1931`, but `the firm that Ida Moss joined (figures of 1931)`.
-        """
+        `Harrow Mills in 1931`, but `the firm that Ida Moss joined (figures of 1931)`."""
         if year is None:
             return phrase
         is_long = self._may_hold_a_year(phrase)
@@ -163,11 +158,8 @@ class WorldText:
         return fill(form, x=name, when=self.year_phrase(year), year=year or "")
 
     def fitting(self, forms: tuple[str, ...], description: str, when: str) -> tuple[str, ...]:
-        """Return the questions that fit a description, or a name where it is empty.
-
-        A year after a description could be a part of it: `the mayor of the town where Ida Moss was born in 1931`. Long
-        descriptions come last.
-        """
+        """Return the questions that fit a description, or a name where it is empty. A year after a description could be
+        a part of it: `the mayor of the town where Ida Moss was born in 1931`. Long descriptions come last."""
         if self.questions.nests_at == "start":
             return self.without_stacked_de(forms, {"x": description})
         if not description:
@@ -187,10 +179,8 @@ class WorldText:
         return tuple(form for form in found if not _PREPOSITION.search(form)) or found
 
     def stand_ins(self, relation: str, kind: str, phrase: str, ask: str) -> tuple[str, ...]:
-        """Return what a question after a lead may call its subject: the noun of the lead, or a pronoun.
-
-        A pronoun, which is one word, fits no `of {x}`.
-        """
+        """Return what a question after a lead may call its subject: the noun of the lead, or a pronoun. A pronoun,
+        which is one word, fits no `of {x}`."""
         found = self.questions.stand_ins.get(relation) or self.questions.stand_ins[kind]
         if self.questions.nests_at == "start":
             return found
@@ -220,11 +210,8 @@ class WorldText:
         return tuple(form for form in forms if not any(one in form for one in stacked)) or forms
 
     def can_nest(self, form: str) -> bool:
-        """Tell whether a noun phrase may hold another one that a reader can still undo.
-
-        Not `the person the person Ida studied under studied under`, nor `the mayor of the seat of Harrow Mills in 1920
-        in 1931`.
-        """
+        """Tell whether a noun phrase may hold another one that a reader can still undo. Not `the person the person Ida
+        studied under studied under`, nor `the mayor of the seat of Harrow Mills in 1920 in 1931`."""
         return form.endswith("{x}") if self.questions.nests_at == "end" else form.startswith("{x}")
 
     def takes_year(self, form: str, year: int | None) -> bool:
@@ -233,9 +220,8 @@ class WorldText:
 
     def title(self, name: str, tag: str, fact: int | str | None) -> str:
         """Return the title of an article whose subject has namesakes."""
-        if fact:
-            return fill(self.articles.title_with_fact, name=name, tag=tag, fact=fact)
-        return fill(self.articles.title, name=name, tag=tag)
+        form = self.articles.title_with_fact if fact else self.articles.title
+        return fill(form, name=name, tag=tag, fact=fact or "")
 
     def page(self, entity: Entity, facts: Facts, rng: Random) -> list[Sentence]:
         """Word the article of an entity: its sentences with the relations that each states."""
@@ -268,9 +254,8 @@ class WorldText:
         if self.articles.known_for:
             before, known, _ = sentence.partition(fill(self.articles.known_for_phrase, what=""))
             sentence = before + self.articles.full_stop if known else sentence
-        return (
-            sentence.replace(entity.name, self.mention("work", entity.name, "")) if entity.kind == "work" else sentence
-        )
+        is_work = entity.kind == "work"
+        return sentence.replace(entity.name, self.mention("work", entity.name, "")) if is_work else sentence
 
     def _values_by_year(
         self, entity: Entity, values: list[Value], first: str, others: tuple[str, ...], rng: Random
@@ -299,11 +284,8 @@ class DialectText(Record, frozen=True):
 
 
 def draw_dialect(lang: Lang, rng: Random) -> dict[str, str]:
-    """Draw the words that a world prefers: a Chinese firm is a 企业 in one world and a 公司 in another.
-
-    A world keeps to one word for each thing, in its articles and in the questions about it, and other worlds have
-    others: so a reader of many worlds meets the language and not a form letter.
-    """
+    """Draw the words that a world prefers in articles and questions: a Chinese firm is a 企业 in one world and a 公司
+    in another, so that a reader of many worlds meets the language and not a form letter."""
     if lang != "zh":
         return {}
     return {word: rng.choice(others) for word, others in load_text("dialect_zh.yaml", DialectText).words.items()}

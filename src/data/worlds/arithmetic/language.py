@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class SceneText(Record, frozen=True):
-    """How one scene is told."""
+    """Texts of one scene."""
 
     facts: dict[str, Lines]
     """`per` -> sentences that state it; `long+wide` -> sentences that state both. Told in the order of the file."""
@@ -36,7 +36,7 @@ class SceneText(Record, frozen=True):
     also: dict[str, str] = field(default_factory=dict)
     """Slot -> list of fillers, for what a further scene says of the result: whose money it is and what it is for."""
     things: str = ""
-    """What the result counts, for scenes that go on from it."""
+    """Things that the result counts, for scenes that continue from it."""
     unit: str = ""
     open: Lines = Lines()
     remarks: Lines = Lines()
@@ -44,7 +44,7 @@ class SceneText(Record, frozen=True):
     listing: dict[str, Lines] = field(default_factory=dict)
     """The fact as an article states it, for the quantities that may be left out of the message."""
     missing: dict[str, str] = field(default_factory=dict)
-    """What a clarifying question asks for."""
+    """Object of a clarifying question."""
     about: dict[str, Phrases] = field(default_factory=dict)
     """Words of which such a question uses at least one."""
 
@@ -79,12 +79,12 @@ class ProblemText(Record, frozen=True):
     joints: tuple[str, ...]
     """Text between two facts in one sentence."""
     plain_joints: tuple[str, ...]
-    """Those without a connecting word, for easy stories; an easy story joins nothing where there are none."""
+    """Joints without a connecting word, for easy stories; an easy story joins nothing where there are none."""
     tokens_per_character: float
     months: Words
     number_words: Words
     currencies: Phrases
-    """How money is written; a problem keeps to one."""
+    """Ways to write money; a problem keeps to one."""
     place_heads: Words
     place_tails: Words
     documents: dict[str, Phrases]
@@ -156,7 +156,6 @@ class Language:
         return fill(self.text.place, head=head, tail=tail, kind=pick(rng, kinds))
 
     def noun(self, slot: str, category: str, slots: Slots, rng: Random) -> None:
-        """Set the slots of a noun and of its second form."""
         noun, _, second = pick(rng, self._fillers[category]).partition("/")
         slots[slot] = noun
         slots[slot + self.text.second_form_suffix] = second or fill(self.text.second_form, noun=noun)

@@ -54,7 +54,6 @@ OVERLAP: dict[Level, tuple[float, float, float]] = {
 """Least, wanted and most overlap of clue and question with the story."""
 OVERLAP_TRIES = 4
 CLUE_SENTENCES = 3
-"""Most sentences of a clue that is not easy."""
 CHARACTERS_PER_TRIGRAM = 1.2
 """Characters of a story sentence per new trigram: some trigrams repeat or are in the question already."""
 LENGTH_POINTS: dict[Level, tuple[int, ...]] = {"easy": (0,), "medium": (1, 1, 2), "hard": (1, 1, 1, 2)}
@@ -168,7 +167,6 @@ def _other_articles(language: Language, story: Story, own_title: str, wanted: in
 
 
 def _key_line(key: KeyQuantity, slots: Slots, rng: Random) -> str:
-    """Return the line of an article that states the key quantity."""
     return capitalize(render(pick(rng, key.scene.listing[key.name]), rng, slots))
 
 
@@ -185,10 +183,8 @@ def _key_line_elsewhere(language: Language, story: Story, place: str, rng: Rando
 
 
 def _other_figures(language: Language, story: Story, count: int, rng: Random) -> list[str]:
-    """Return lines of the place's article that state quantities of things that the story does not mention.
-
-    Each is of another scene, so that no two contradict each other.
-    """
+    """Return lines of the place's article that state quantities of things that the story does not mention. Each is of
+    another scene, so that no two contradict each other."""
     key = story.key
     key_number = digits(story.program.givens[key.name])
     told, asked = set(key.slots.values()), set(key.scene.about[key.name])
@@ -216,10 +212,8 @@ def _scenes_of(group: str) -> tuple[str, ...]:
 
 
 def _article(language: Language, story: Story, title: str, figures: Sequence[str], most: int, rng: Random) -> Article:
-    """Make an article of these lines and random others, with at most about `most` tokens.
-
-    Each kind of other line comes once: an article with two opening hours would contradict itself.
-    """
+    """Make an article of these lines and random others, with at most about `most` tokens. Each kind of other line comes
+    once: an article with two opening hours would contradict itself."""
     low, high = ARTICLE_LINES
     count = low + int(rng.random() * (high - low + 1))
     key_number = digits(story.program.givens[story.key.name])
@@ -253,9 +247,7 @@ def _count_tokens(language: Language, title: str, lines: Sequence[str]) -> int:
 
 def split_message(story: Story, left_out: bool, level: Level) -> tuple[list[str], list[str], float]:
     """Split a story into premise and clue, so that clue and question restate as much of it as the level asks for.
-
-    Returns their overlap too. A sentence that is left out cannot be restated, although it supports the answer.
-    """
+    Returns their overlap too. A sentence that is left out cannot be restated, although it supports the answer."""
     sentences, question = story.sentences, story.question
     support = char_trigrams(" ".join(sentences))
     least, wanted, most = OVERLAP[level]
@@ -278,10 +270,8 @@ def split_message(story: Story, left_out: bool, level: Level) -> tuple[list[str]
 
 
 def _ends_by_size(sentences: Sequence[str], facts: list[int], level: Level, characters: float) -> list[tuple[int, ...]]:
-    """Return ends of the story worth trying, those with about the wanted number of characters first.
-
-    A clue is the end of the story, so that the facts keep their order: a few sentences, or any number when easy.
-    """
+    """Return ends of the story worth trying, those with about the wanted number of characters first. A clue is the end
+    of the story, so that the facts keep their order: a few sentences, or any number when easy."""
     most = len(facts) if level == "easy" else min(CLUE_SENTENCES, len(facts))
     ends = [tuple(facts[-size:]) for size in range(1, most + 1)]
     ends.sort(key=lambda some: abs(sum(len(sentences[at]) for at in some) - characters))
@@ -305,30 +295,25 @@ def choose_shape(
     want: Want, points: int, steps: int, left_out: bool, spare_tokens: int, rng: Random
 ) -> tuple[bool, int, int]:
     """Choose how a problem is demonstrated: whether the place's article is opened, `calc` calls, length points.
-
     `points` are those of message and operations, `spare_tokens` are left before the prompt earns length points. Among
-    the choices that fit the level it is the one of lowest cost.
-    """
+    the choices that fit the level it is the one of lowest cost."""
     asks = int(want.clarify)
     most_calls = want.max_turns - 1 - asks
     length = rng.choice(LENGTH_POINTS[want.level])
     if spare_tokens < SHORTEST_ARTICLE:
         length = max(length, 1)
     best, lowest_cost = (False, 0, length), float("inf")
-    for opens_article in (True, False):
-        if opens_article != left_out:
-            continue
-        for calc_calls in range(0 if most_calls <= opens_article else 1, steps + 1):
-            hops = calc_calls + opens_article
-            if hops > most_calls:
-                break
-            turns = hops + asks + 1
-            score = points + length + rising_points("turns", turns) + rising_points("tool_hops", hops)
-            score += clarification_points(want.clarify, turns)
-            missed = points_missed(score, want, want.tool_hops, want.ops_numeric)
-            cost = 100 * missed + _cost(want, opens_article, calc_calls, length) + rng.random()
-            if cost < lowest_cost:
-                best, lowest_cost = (opens_article, calc_calls, length), cost
+    for calc_calls in range(0 if most_calls <= left_out else 1, steps + 1):
+        hops = calc_calls + left_out
+        if hops > most_calls:
+            break
+        turns = hops + asks + 1
+        score = points + length + rising_points("turns", turns) + rising_points("tool_hops", hops)
+        score += clarification_points(want.clarify, turns)
+        missed = points_missed(score, want, want.tool_hops, want.ops_numeric)
+        cost = 100 * missed + _cost(want, left_out, calc_calls, length) + rng.random()
+        if cost < lowest_cost:
+            best, lowest_cost = (left_out, calc_calls, length), cost
     return best
 
 

@@ -29,7 +29,6 @@ from ..texts import Words, load_text
 COUNTED = "n"
 """Kind of the quantities that must be whole: nobody packs 3.5 bottles."""
 LARGEST = 2_000_000
-"""Largest number that a story may contain."""
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 Number = int | Fraction
@@ -78,7 +77,6 @@ def _whole_if_possible(number: Number) -> Number:
 
 
 def substitute(expr: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Replace some names by their expressions."""
     if isinstance(expr, str):
         return known.get(expr, expr)
     if isinstance(expr, int):
@@ -91,10 +89,8 @@ def count_operators(expr: Expr) -> int:
 
 
 def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
-    """Print an expression with numbers in place of names and no bracket that is not needed.
-
-    `inside` is the lowest precedence that goes without brackets where the expression is put.
-    """
+    """Print an expression with numbers in place of names and no bracket that is not needed. `inside` is the lowest
+    precedence that goes without brackets where the expression is put."""
     if isinstance(expr, str):
         return number_text(Fraction(values[expr]))
     if isinstance(expr, int):
@@ -107,10 +103,8 @@ def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
 
 
 class Quantity:
-    """A quantity that is drawn, from its text in `programs.yaml`: `n 6..40`, `$ 2,4,8`, `n =crates * per`.
-
-    `kind`: n counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody.
-    """
+    """A quantity that is drawn, from its text in `programs.yaml`: `n 6..40`, `$ 2,4,8`, `n =crates * per`. `kind`: n
+    counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody."""
 
     def __init__(self, text: str) -> None:
         self.kind, rule = text.split(" ", 1)
@@ -142,7 +136,7 @@ class Step:
 
 
 class ScenePlan(Record, frozen=True):
-    """What a scene computes, before any number is drawn."""
+    """Calculation of a scene, before any number is drawn."""
 
     gives: str
     quantities: dict[str, Quantity]
@@ -202,11 +196,8 @@ def extend(program: Program, plan: ScenePlan, rng: Random, tries: int) -> Progra
     for _ in range(tries):
         drawn = _draw(plan, rng, {"prev": program.values[before]} if before else {})
         values = {**program.values, **drawn}
-        if (
-            min(drawn.values()) > 0
-            and _derive(steps, values)
-            and all(_plausible(values[name], step.kind) for name, step in plan.steps.items())
-        ):
+        is_positive = min(drawn.values()) > 0 and _derive(steps, values)
+        if is_positive and all(_plausible(values[name], step.kind) for name, step in plan.steps.items()):
             return Program(
                 givens={**program.givens, **drawn},
                 kinds={**program.kinds, **{name: quantity.kind for name, quantity in plan.quantities.items()}},

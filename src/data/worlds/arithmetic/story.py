@@ -30,7 +30,6 @@ REMARK_CHANCE: dict[Level, float] = {"easy": 0.05, "medium": 0.1, "hard": 0.1}
 REMARK_CHANCE_ADDED_IF_LEFT_OUT = 0.14
 """Makes up for the sentence that is left out, so that a short message gives nothing away."""
 JOIN_CHANCE: dict[Level, float] = {"easy": 0.4, "medium": 0.3, "hard": 0.4}
-"""Chance that two facts share a sentence."""
 LEAD_CHANCE = 0.3
 """Chance that the question has a lead, such as `In the end,`."""
 
@@ -48,15 +47,12 @@ class KeyQuantity(Struct, frozen=True):
 
 
 class Story(Struct, frozen=True):
-    """A word problem with its complete text."""
-
     program: Program
     group: str
     places: tuple[str, ...]
     """Kinds of place where the story could happen."""
     key: KeyQuantity
     sentences: tuple[str, ...]
-    """The complete story, in order."""
     facts_at: int
     """Index of the first sentence that states a fact; before it are the opening and what does not matter."""
     key_at: int
