@@ -30,7 +30,7 @@ from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from ..agents.trajectory import Trajectory
-from ..core.api import Callback, Strategy
+from ..core.api import Callback
 from ..core.errors import BadInput
 from ..runtime.seeding import seed_all
 from ..strategies.dpo import DPO, best_worst_pairs
@@ -68,7 +68,12 @@ class TrlPPO(BaseEngine):
     }
 
     def __init__(self, job: TrainJob) -> None:
-        trainer_class = _trainer_class(job.strategy)
+        if type(job.strategy) not in (GRPO, DPO):  # TRL brings its own losses
+            raise BadInput(
+                f"trl_ppo would run a loss of TRL, not that of {type(job.strategy).__name__}",
+                where="strategy",
+                remedy="set engine: pure_pt, or strategy: grpo or dpo",
+            )
         if job.rollout.thoughts == "drop":
             raise BadInput(
                 "this engine trains on whole episodes, not on segments of them",
@@ -81,7 +86,8 @@ class TrlPPO(BaseEngine):
         self.policy = self.learner = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
         self.optimizer = make_optimizer(job, self.policy, None)
         constant = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda _: 1.0)
-        self.trainer: Any = trainer_class(
+        trainer: Any = EpisodeGRPOTrainer if isinstance(job.strategy, GRPO) else EpisodeDPOTrainer
+        self.trainer: Any = trainer(
             job,
             job.strategy,
             self.policy,
@@ -92,9 +98,19 @@ class TrlPPO(BaseEngine):
         )
         self.trainer.remove_callback(PrinterCallback)
         self.accelerator = self.trainer.accelerator
-        self._require_one_process()
-        undo_adapter_changes(self.policy)
+        self._undo_adapter_changes()
         self._callbacks: Sequence[Callback] = ()
+
+    def _undo_adapter_changes(self) -> None:
+        """Undoes what TRL did to adapters: a second copy of them as reference, and 16-bit weights.
+
+        Adapters start at zero, so the reference is the model without them; and an update of 1e-5 is lost in 16 bits.
+        """
+        if is_adapted(self.policy) and "ref" in self.policy.peft_config:
+            self.policy.delete_adapter("ref")
+        for weight in self.policy.parameters():
+            if weight.requires_grad:
+                weight.data = weight.data.float()
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
         self._callbacks = callbacks
@@ -122,11 +138,8 @@ class TrlPPO(BaseEngine):
         """Called after all updates of a step. Metrics that only TRL reports keep their names behind `trl/`."""
         job, collected = self.job, self._collected
         shared = {name: float(logs[trl_name]) for trl_name, name in _SHARED_METRICS.items() if trl_name in logs}
-        others = {
-            f"trl/{name}": float(value)
-            for name, value in logs.items()
-            if value is not None and name not in _SHARED_METRICS
-        }
+        own = {name: value for name, value in logs.items() if value is not None and name not in _SHARED_METRICS}
+        others = {f"trl/{name}": float(value) for name, value in own.items()}
         metrics = {**episode_metrics(collected), **others, **shared, **job.strategy.metrics(), **job.sampler.metrics()}
         metrics["lr"] = self.lr()
         result = self._finish_step(collected, metrics, self._timer)
@@ -161,29 +174,6 @@ class _StepHooks(TrainerCallback):
             self.engine.finish_step(logs)
 
 
-def _trainer_class(strategy: Strategy) -> Callable[..., Any]:
-    """The trainer for a strategy. TRL brings its own losses, so it runs only strategies that have one there."""
-    if type(strategy) not in (GRPO, DPO):
-        raise BadInput(
-            f"trl_ppo would run a loss of TRL, not that of {type(strategy).__name__}",
-            where="strategy",
-            remedy="set engine: pure_pt, or strategy: grpo or dpo",
-        )
-    return EpisodeGRPOTrainer if isinstance(strategy, GRPO) else EpisodeDPOTrainer
-
-
-def undo_adapter_changes(policy: Any) -> None:
-    """Undoes what a TRL trainer did to adapters: a second copy of them as reference, and 16-bit weights.
-
-    Adapters start at zero, so the reference is the model without them; and an update of 1e-5 is lost in 16 bits.
-    """
-    if is_adapted(policy) and "ref" in policy.peft_config:
-        policy.delete_adapter("ref")
-    for weight in policy.parameters():
-        if weight.requires_grad:
-            weight.data = weight.data.float()
-
-
 class EpisodeGRPOTrainer(GRPOTrainer):
     """GRPOTrainer in which one generation is one step of ours."""
 
@@ -208,13 +198,8 @@ class EpisodeGRPOTrainer(GRPOTrainer):
     def _episodes(self) -> dict[str, list[Any]]:
         self.collected = self.collect()
         rows = [split(one, self.filler) for one in self.collected.trajectories]
-        return {
-            "prompt_ids": [row[0] for row in rows],
-            "completion_ids": [row[1] for row in rows],
-            "env_mask": [row[2] for row in rows],
-            "logprobs": [row[3] for row in rows],
-            "reward": self.collected.batch.reward_E.tolist(),
-        }
+        columns = zip(("prompt_ids", "completion_ids", "env_mask", "logprobs"), zip(*rows, strict=True), strict=True)
+        return {name: [*column] for name, column in columns} | {"reward": self.collected.batch.reward_E.tolist()}
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
         """Adds what TRL does not know: episode weights, and that groups of equal rewards teach nothing.
@@ -236,7 +221,7 @@ class EpisodeGRPOTrainer(GRPOTrainer):
 
 
 def episode_reward(reward: list[float | None], **_: Any) -> list[float | None]:
-    """The reward function for TRL. The reward was computed when the episode was made."""
+    """The reward function for TRL, which logs its name. The reward was computed when the episode was made."""
     return reward
 
 
@@ -378,8 +363,7 @@ class EpisodeDPOTrainer(DPOTrainer):
 
 def padded_pair(better: Trajectory, worse: Trajectory) -> dict[str, Tensor]:
     """Two rows, the better one first, padded to the longer. The completion is the policy's tokens and no more."""
-    longest = max(len(better.tokens), len(worse.tokens))
-    shape = (2, longest)
+    shape = (2, max(len(better.tokens), len(worse.tokens)))
     made = {name: torch.zeros(shape, dtype=torch.long) for name in ("input_ids", "attention_mask", "completion_mask")}
     for row, one in enumerate((better, worse)):
         length = len(one.tokens)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..config.loader import naming_keys
-from ..config.train_config import RolloutLimits
 from ..core.api import Engine
 from ..data.pool.meta import read_meta
 from ..engines.distributed import END, leave, ranks
@@ -34,12 +34,16 @@ def make_engine(
     """The engine of a seed, and its job. Ranks other than 0 have no judge and no checkpoints."""
     config = ready.config
     with naming_keys(ready.path, config):
-        weights = unstable_weights(config)
+        weights, warm, demo_loss = unstable_weights(config), config.warm_start, config.demo_loss
         limits, optimizer = config.rollout_limits(read_meta(config.seed_pool).tools), config.optimizer
         if ready.forecast:
             memory = ready.forecast.memory
             limits = limits.model_copy(update={"slots": memory.slots})
             optimizer = optimizer.model_copy(update={"pack_tokens": memory.pack_tokens})
+        demos = partial(demonstrations, config.seed_pool, ready.renderer, limits)
+        warm_start = None
+        if warm:
+            warm_start = WarmStart(warm.steps, SftPlan(warm.tokens, warm.lr, warm.batch_tokens, seed), demos)
         job = TrainJob(
             model=ready.model,
             renderer=ready.renderer,
@@ -58,8 +62,8 @@ def make_engine(
             lora_targets=targets,
             kl_alert=config.kl_alert,
             judge=judge,
-            warm_start=_warm_start(ready, seed, limits),
-            demo_loss=_demo_loss(ready, limits),
+            warm_start=warm_start,
+            demo_loss=DemoLoss(demo_loss.weight, demo_loss.batch_tokens, demos) if demo_loss else None,
             last_good=last_good,
         )
         prepare_device(ready.device)
@@ -67,21 +71,6 @@ def make_engine(
         if config.eval.control:
             tokens_seen(engine)
     return engine, job
-
-
-def _warm_start(ready: Ready, seed: int, limits: RolloutLimits) -> WarmStart | None:
-    warm, pool, renderer = ready.config.warm_start, ready.config.seed_pool, ready.renderer
-    if warm is None:
-        return None
-    plan = SftPlan(warm.tokens, warm.lr, warm.batch_tokens, seed)
-    return WarmStart(warm.steps, plan, lambda: demonstrations(pool, renderer, limits))
-
-
-def _demo_loss(ready: Ready, limits: RolloutLimits) -> DemoLoss | None:
-    section, pool, renderer = ready.config.demo_loss, ready.config.seed_pool, ready.renderer
-    if section is None:
-        return None
-    return DemoLoss(section.weight, section.batch_tokens, lambda: demonstrations(pool, renderer, limits))
 
 
 def follow() -> None:
