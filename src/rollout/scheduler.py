@@ -318,7 +318,6 @@ class Dialogue:
             policy=np.array(policy, np.bool_),
             logp=np.array(logp, np.float32),
             episode=self.env.episode(self.job.seed, self.job.level),
-            sample_index=self.job.sample_index,
             hidden_NH=None if states_NH is None else states_NH[self.hidden_rows],
             cut_thoughts=self.cut_thoughts,
             cut_turns=self.cut_turns,

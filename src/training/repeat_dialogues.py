@@ -200,7 +200,7 @@ def _regenerate(
     device = get_device(config.device_pref)
     prepare_device(device)
     dtype = get_dtype(device, config.precision)
-    jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(*held, strict=True))]
+    jobs = [Job(sample, level, seed) for sample, level in zip(*held, strict=True)]
     limits = config.rollout_limits(read_meta(config.seed_pool).tools)
     chosen = draw(len(jobs))
     model = load_trained(folder, config.base_model, config.finetune, device, dtype)
