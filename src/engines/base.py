@@ -287,7 +287,7 @@ def trained_weights(module: nn.Module) -> dict[str, Tensor]:
 def load_weights(module: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:
     """Copies weights into the very tensors that the optimizer holds."""
     own = trained_weights(module)
-    same_layout(weights, own, where, "weights")
+    same_layout(weights, own, where)
     for name, weight in own.items():
         weight.copy_(placed_like(weights[name], weight))
 

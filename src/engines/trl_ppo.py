@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from datasets import Dataset
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PrinterCallback, TrainerCallback
 from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
@@ -363,14 +364,13 @@ class EpisodeDPOTrainer(DPOTrainer):
 
 def padded_pair(better: Trajectory, worse: Trajectory) -> dict[str, Tensor]:
     """Two rows, the better one first, padded to the longer. The completion is the policy's tokens and no more."""
-    shape = (2, max(len(better.tokens), len(worse.tokens)))
-    made = {name: torch.zeros(shape, dtype=torch.long) for name in ("input_ids", "attention_mask", "completion_mask")}
-    for row, one in enumerate((better, worse)):
-        length = len(one.tokens)
-        made["input_ids"][row, :length] = torch.from_numpy(one.tokens.astype(np.int64))
-        made["attention_mask"][row, :length] = 1
-        made["completion_mask"][row, :length] = torch.from_numpy(one.policy.astype(np.int64))
-    return made
+    tokens = [torch.from_numpy(one.tokens.astype(np.int64)) for one in (better, worse)]
+    rows = {
+        "input_ids": tokens,
+        "attention_mask": [torch.ones_like(row) for row in tokens],
+        "completion_mask": [torch.from_numpy(one.policy.astype(np.int64)) for one in (better, worse)],
+    }
+    return {name: pad_sequence(pair, batch_first=True) for name, pair in rows.items()}
 
 
 def common_arguments(job: TrainJob, minibatches: int, backward_passes: int, scratch: str) -> dict[str, Any]:
