@@ -49,10 +49,7 @@ class NativeRenderer(ChatRenderer):
     """The chat template of a model, with its tool calls as actions."""
 
     def __init__(
-        self,
-        tokenizer: PreTrainedTokenizerBase,
-        stop_ids: frozenset[int] = frozenset(),
-        tools: Sequence[str] = TOOLS,
+        self, tokenizer: PreTrainedTokenizerBase, stop_ids: frozenset[int] = frozenset(), tools: Sequence[str] = TOOLS
     ) -> None:
         self.tools = tuple(tools)
         self._calls = {one["tag"]: one for one in _texts()["tools"] if one["tag"] in ("ask", *tools)}

@@ -111,7 +111,9 @@ class Ranks:
             return streams
         most = torch.tensor(len(streams))
         dist.all_reduce(most, dist.ReduceOp.MAX)
-        return [_blank(device)] * (int(most) - len(streams)) + streams
+        none = torch.zeros(0, dtype=torch.long, device=device)
+        blank = Stream(torch.zeros(2, dtype=torch.long, device=device), (2,), none, none)
+        return [blank] * (int(most) - len(streams)) + streams
 
     def sum(self, x: Tensor) -> Tensor:
         """The sum over the ranks, in place."""
@@ -134,12 +136,6 @@ class Ranks:
 
 
 ALONE = Ranks()
-
-
-def _blank(device: torch.device) -> Stream:
-    """A stream without policy tokens."""
-    none = torch.zeros(0, dtype=torch.long, device=device)
-    return Stream(torch.zeros(2, dtype=torch.long, device=device), (2,), none, none)
 
 
 @cache

@@ -195,12 +195,7 @@ class PurePT(BaseEngine):
         return rates[0]
 
     def _update(
-        self,
-        trajectories: Sequence[Trajectory],
-        batch: Batch,
-        targets: Targets,
-        timer: StepTimer,
-        critic_only: bool,
+        self, trajectories: Sequence[Trajectory], batch: Batch, targets: Targets, timer: StepTimer, critic_only: bool
     ) -> dict[str, float]:
         """All updates of a step: `epochs` times over the batch, `minibatches` updates each. Without a critic, episodes
         that teach nothing are left out, and a minibatch of such episodes makes no update.

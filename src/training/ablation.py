@@ -45,6 +45,8 @@ INTERRUPTED = (130, -2)
 
 def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[Report, Path]:
     """Trains both sides, evaluates and compares them. What an earlier, interrupted call has made is used."""
+    from ..runtime.device import get_device  # imports torch
+
     started, config = now(), load_train_config(plan.config, plan.overrides)
     require_data(config)
     build_missing(config, reporter)
@@ -59,7 +61,9 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
         reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {folder}")
         if not _is_complete(folder, plan):
             write_effective(own, folder / CONFIG)
-    _train([one for one in folders.values() if not _is_complete(one, plan)], _at_once(config))
+    # Both sides at once on a CPU with two cores; one at a time on a GPU, which a run may fill.
+    at_once = usable_cores(2) if get_device(config.device_pref).type == "cpu" else 1
+    _train([one for one in folders.values() if not _is_complete(one, plan)], at_once)
     for side, folder in folders.items():
         for old in folder.parent.glob(f"{side}-*"):
             if old != folder:
@@ -86,13 +90,6 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
 
 def _is_complete(folder: Path, plan: AblationPlan) -> bool:
     return all(_episodes(folder, plan, seed).exists() for seed in plan.seeds)
-
-
-def _at_once(config: TrainConfig) -> int:
-    """Number of sides to train at the same time: both on a CPU with two cores, one on a GPU, which a run may fill."""
-    from ..runtime.device import get_device  # imports torch
-
-    return usable_cores(2) if get_device(config.device_pref).type == "cpu" else 1
 
 
 def _train(folders: Sequence[Path], at_once: int) -> None:
