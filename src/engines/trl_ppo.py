@@ -199,8 +199,13 @@ class EpisodeGRPOTrainer(GRPOTrainer):
     def _episodes(self) -> dict[str, list[Any]]:
         self.collected = self.collect()
         rows = [split(one, self.filler) for one in self.collected.trajectories]
-        columns = zip(("prompt_ids", "completion_ids", "env_mask", "logprobs"), zip(*rows, strict=True), strict=True)
-        return {name: [*column] for name, column in columns} | {"reward": self.collected.batch.reward_E.tolist()}
+        return {
+            "prompt_ids": [row[0] for row in rows],
+            "completion_ids": [row[1] for row in rows],
+            "env_mask": [row[2] for row in rows],
+            "logprobs": [row[3] for row in rows],
+            "reward": self.collected.batch.reward_E.tolist(),
+        }
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
         """Adds what TRL does not know: episode weights, and that groups of equal rewards teach nothing.

@@ -45,8 +45,6 @@ INTERRUPTED = (130, -2)
 
 def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[Report, Path]:
     """Trains both sides, evaluates and compares them. What an earlier, interrupted call has made is used."""
-    from ..runtime.device import get_device  # imports torch
-
     started, config = now(), load_train_config(plan.config, plan.overrides)
     require_data(config)
     build_missing(config, reporter)
@@ -61,6 +59,8 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
         reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {folder}")
         if not _is_complete(folder, plan):
             write_effective(own, folder / CONFIG)
+    from ..runtime.device import get_device  # imports torch
+
     # Both sides at once on a CPU with two cores; one at a time on a GPU, which a run may fill.
     at_once = usable_cores(2) if get_device(config.device_pref).type == "cpu" else 1
     _train([one for one in folders.values() if not _is_complete(one, plan)], at_once)
