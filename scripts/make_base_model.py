@@ -73,7 +73,7 @@ def roll_out(
     made = generate(
         model,
         TagRenderer(tokenizer),
-        [Job(sample, None, place, place) for place, sample in enumerate(samples)],
+        [Job(sample, None, place) for place, sample in enumerate(samples)],
         RolloutLimits(max_turns=6, max_new_tokens=64, max_tokens=640, slots=128),
         device=device,
         generator=torch.Generator(device).manual_seed(0),

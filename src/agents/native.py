@@ -49,10 +49,7 @@ class NativeRenderer(ChatRenderer):
     """The chat template of a model, with its tool calls as actions."""
 
     def __init__(
-        self,
-        tokenizer: PreTrainedTokenizerBase,
-        stop_ids: frozenset[int] = frozenset(),
-        tools: Sequence[str] = TOOLS,
+        self, tokenizer: PreTrainedTokenizerBase, stop_ids: frozenset[int] = frozenset(), tools: Sequence[str] = TOOLS
     ) -> None:
         self.tools = tuple(tools)
         self._calls = {one["tag"]: one for one in _texts()["tools"] if one["tag"] in ("ask", *tools)}
@@ -66,7 +63,8 @@ class NativeRenderer(ChatRenderer):
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
         """The tools, and a system prompt in the language of the prompt in place of that of the tags."""
-        return super().opening(prompt, None if system is None else _texts()["system"][_language(prompt)])
+        language = "zh" if CJK_TEXT.search(prompt) else "en"
+        return super().opening(prompt, None if system is None else _texts()["system"][language])
 
     def reply(self, by: str, text: str) -> list[int]:
         for lang in ("en", "zh"):
@@ -148,7 +146,13 @@ def system_prompts() -> dict[str, str]:
 
 def functions(tools: Sequence[str]) -> list[dict[str, Any]]:
     """`ask_user` and these tools, in the layout of chat templates and of the OpenAI protocol."""
-    return [_function(one) for one in _texts()["tools"] if one["tag"] in ("ask", *tools)]
+    made = []
+    for tool in (one for one in _texts()["tools"] if one["tag"] in ("ask", *tools)):
+        properties = {tool["argument"]: {"type": "string"}}
+        parameters = {"type": "object", "properties": properties, "required": [tool["argument"]]}
+        about = {"name": tool["name"], "description": tool["description"], "parameters": parameters}
+        made.append({"type": "function", "function": about})
+    return made
 
 
 def saved_functions(folder: Path) -> list[str]:
@@ -167,17 +171,6 @@ def action_format(names: Sequence[str]) -> tuple[Literal["tags", "native"], tupl
     if not names:
         return "tags", TOOLS
     return "native", tuple(one["tag"] for one in _texts()["tools"] if one["name"] in names and one["tag"] in TOOLS)
-
-
-def _function(tool: dict[str, str]) -> dict[str, Any]:
-    properties = {tool["argument"]: {"type": "string"}}
-    parameters = {"type": "object", "properties": properties, "required": [tool["argument"]]}
-    about = {"name": tool["name"], "description": tool["description"], "parameters": parameters}
-    return {"type": "function", "function": about}
-
-
-def _language(prompt: str) -> str:
-    return "zh" if CJK_TEXT.search(prompt) else "en"
 
 
 def _without_tags(text: str) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2.exceptions import TemplateError
@@ -74,7 +75,10 @@ class Renderer(ABC):
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self.tokenizer = tokenizer
-        self._plain = PlainEncoder(tokenizer)
+        marks = [str(token.content) for token in tokenizer.added_tokens_decoder.values()]
+        # Some vocabularies add runs of spaces: these are text.
+        marks = sorted((mark for mark in marks if len(mark) > 1 and mark.strip()), key=len, reverse=True)
+        self._mark = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
 
     @abstractmethod
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
@@ -94,6 +98,23 @@ class Renderer(ABC):
         for turn in turns:
             ids = [*ids, *self.policy(turn.said), *self.reply(turn.by, turn.reply)]
         return ids
+
+    def _plain(self, text: str) -> list[int]:
+        """Encodes text as plain text: a tag in it is split into ordinary tokens.
+
+        The library's `split_special_tokens` does so for special tokens only, and `<think>` of Qwen3 is not one.
+        """
+        ids: list[int] = []
+        at = 0
+        while found := self._mark.search(text, at):
+            cut = found.start() + 1
+            ids += self._marked(text[at:cut])
+            at = cut
+        return ids + self._marked(text[at:])
+
+    def _marked(self, text: str) -> list[int]:
+        """Encodes text whose tags are tags."""
+        return list(self.tokenizer.encode(text, add_special_tokens=False)) if text else []
 
     def decode(self, ids: Sequence[int]) -> str:
         """A turn of the policy as text for `actions.parse`, tags included, without its stop token."""
@@ -151,7 +172,10 @@ class ChatRenderer(Renderer):
         super().__init__(tokenizer)
         self._spoken = re.compile(f"({THINK}|{THOUGHT})")
         self._open = self._frame([_message("user", _PROMPT)], _PROMPT)
-        self._open_with_system = self._system_frame()
+        self._open_with_system: Frame | None = None
+        with suppress(BadInput):  # some templates take no system prompt
+            messages = [_message("system", _SYSTEM), _message("user", _PROMPT)]
+            self._open_with_system = self._frame(messages, _SYSTEM, _PROMPT)
         user = self._after_policy("user")
         stop = self._first_mark(user[0])
         self._last_words, _, rest = user[0].partition(stop)
@@ -209,15 +233,12 @@ class ChatRenderer(Renderer):
 
     def _encode(self, frame: Frame, *data: str) -> list[int]:
         """Encodes frame and data as one text, as the template would; piece by piece where the data contains a tag."""
-        if not any(self._plain.holds_mark(text) for text in data):
+        if not any(self._mark.search(text) for text in data):
             return self._marked("".join(part + text for part, text in zip(frame, (*data, ""), strict=True)))
         ids = self._marked(frame[0])
         for text, part in zip(data, frame[1:], strict=True):
             ids += self._plain(text) + self._marked(part)
         return ids
-
-    def _marked(self, text: str) -> list[int]:
-        return list(self.tokenizer.encode(text, add_special_tokens=False))
 
     def _frame(self, messages: list[dict[str, str]], *data: str) -> Frame:
         """The text that the template puts around the data."""
@@ -240,13 +261,6 @@ class ChatRenderer(Renderer):
         """The text from the end of the policy's turn to the reply, and from the reply to the next cue."""
         messages = [_message("user", _PROMPT), _message("assistant", _SAID), _message(role, _REPLY)]
         return self._frame(messages, _SAID, _REPLY)[1:]
-
-    def _system_frame(self) -> Frame | None:
-        """The frame of an opening with a system prompt; None where the template takes none."""
-        try:
-            return self._frame([_message("system", _SYSTEM), _message("user", _PROMPT)], _SYSTEM, _PROMPT)
-        except BadInput:
-            return None
 
     def _tool_frame(self, stop: str) -> Frame | None:
         """The frame of a tool's message; None unless a policy turn ends as usual before it and another one follows."""
@@ -313,35 +327,6 @@ def spaced(text: str) -> str:
     and each digit is a token anyway.
     """
     return f" {text}" if text and text[0].isalpha() and not CJK_TEXT.match(text) else text
-
-
-class PlainEncoder:
-    """Encodes text as plain text: a tag in it is split into ordinary tokens.
-
-    The library's `split_special_tokens` does so for special tokens only; `<think>` of Qwen3 is added but not special.
-    """
-
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
-        self._tokenizer = tokenizer
-        marks = [str(token.content) for token in tokenizer.added_tokens_decoder.values()]
-        # Some vocabularies add runs of spaces: these are text.
-        marks = sorted((mark for mark in marks if len(mark) > 1 and mark.strip()), key=len, reverse=True)
-        self._mark = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
-
-    def holds_mark(self, text: str) -> bool:
-        return self._mark.search(text) is not None
-
-    def __call__(self, text: str) -> list[int]:
-        ids: list[int] = []
-        at = 0
-        while found := self._mark.search(text, at):
-            cut = found.start() + 1
-            ids += self._encode(text[at:cut])
-            at = cut
-        return ids + self._encode(text[at:])
-
-    def _encode(self, text: str) -> list[int]:
-        return list(self._tokenizer.encode(text, add_special_tokens=False)) if text else []
 
 
 def _single(tokenizer: PreTrainedTokenizerBase, mark: str) -> int:

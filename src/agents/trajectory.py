@@ -22,8 +22,6 @@ class Job:
     level: Level | None = None
     seed: int = 0
     """Stored in the episode. The randomness itself comes from the rollout's generator."""
-    sample_index: int = 0
-    """Number of the sample in its batch. Episodes of the same sample are a group."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,6 @@ class Trajectory:
     logp: NDArray[np.float32]
     """Log-probabilities of the distribution sampled from, temperature included; 0 outside the mask."""
     episode: Episode
-    sample_index: int
     hidden_NH: Tensor | None = None
     """The last hidden state before each policy token, where `keep_hidden` was set."""
     cut_thoughts: int = 0

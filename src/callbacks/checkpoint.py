@@ -25,7 +25,7 @@ class Checkpoints(Callback):
     """Saves every so many steps and minutes, after an evaluation, after a warm start, and at the end.
 
     It comes after all callbacks that log, so that a checkpoint never knows more than the logs, and before those that
-    end the run (`DeferredStop`). A step whose metrics hold `best_by` was evaluated: it is saved,
+    end the run (`DeferredStop`). A step whose metrics hold `eval/reward` was evaluated: it is saved,
     and copied to `best/` when no other evaluated in the same way (`valued_by`) is better. `ending` returns marks with
     the reason why the run ends with this step; all are empty while it does not. `warm_steps`: the policy after that
     many steps is also saved as a model, whose seal all later checkpoints and the final model name.
@@ -35,7 +35,6 @@ class Checkpoints(Callback):
     every_steps: int
     every_minutes: float
     marks: Mapping[str, Any]
-    best_by: str | None = None
     valued_by: str = ""
     ending: Callable[[], Mapping[str, str]] = dict
     warm_steps: int = 0
@@ -65,7 +64,7 @@ class Checkpoints(Callback):
         if self.alert:
             # The KL of a step is that of the weights that made its episodes: those after the step before.
             self.store.breached.add(result.step - 1)
-        value = result.metrics.get(self.best_by) if self.best_by else None
+        value = result.metrics.get("eval/reward")
         warm = result.step == self.warm_steps
         if warm:
             # Before the checkpoint, so that a run that resumes from it has the model.

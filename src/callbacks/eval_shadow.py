@@ -53,10 +53,7 @@ class EvaluationRollout:
     ) -> None:
         """`user` plays the user instead of the one in training."""
         self.job, self.greedy, self.user = job, greedy, open_user(user or job.rollout.user, job.seed)
-        self.jobs = [
-            Job(sample, level, job.seed, index)
-            for index, (sample, level) in enumerate(zip(samples, levels, strict=True))
-        ]
+        self.jobs = [Job(sample, level, job.seed) for sample, level in zip(samples, levels, strict=True)]
 
     def __call__(self, policy: Any) -> list[Episode]:
         job = self.job

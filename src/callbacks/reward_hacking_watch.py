@@ -49,7 +49,7 @@ class Watch(Callback):
     def on_step(self, engine: Engine, result: StepResult) -> None:
         if not result.episodes:
             return
-        metrics = {f"watch/{name}": share(result.episodes) for name, share in SHARES.items()}
+        metrics = {f"watch/{name}": share(result.episodes) for name, (share, _) in SHARES.items()}
         # A turn that was cut off before its action says something about the budget, not about the policy.
         cut = result.metrics.get("cut_turn_share", 0.0)
         metrics["watch/malformed"] = max(0.0, metrics["watch/malformed"] - cut)
@@ -70,13 +70,13 @@ class Watch(Callback):
     def _find_high_share(self) -> str:
         if len(self._past) < self.limits.window:
             return ""
-        for name in SHARES:
+        for name, (_, meaning) in SHARES.items():
             limit = getattr(self.limits, name)
             level = fmean(metrics[f"watch/{name}"] for metrics in self._past)
             if level > limit:
                 return (
                     f"{name} is {level:.2f} over {len(self._past)} steps, above watch.{name} = {limit:.2f} "
-                    f"({MEANINGS[name]}; {self._first[f'watch/{name}']:.2f} in the first step)"
+                    f"({meaning}; {self._first[f'watch/{name}']:.2f} in the first step)"
                 )
         return ""
 
@@ -109,17 +109,13 @@ def malformed(episodes: Sequence[Episode]) -> float:
 
 def bare_answers(episodes: Sequence[Episode]) -> float:
     """The share of episodes that are an answer and nothing else."""
-    return _share([_is_bare(one) for one in episodes])
+    said = [[turn for turn in one.turns if turn.by == "assistant"] for one in episodes]
+    return _share([len(turns) == 1 and turns[0].act == "answer" and not turns[0].thought for turns in said])
 
 
 def echoes(episodes: Sequence[Episode]) -> float:
     """The share of episodes in which the policy hands the question back."""
     return _share([any(_repeats(turn, one.turns[0].text) for turn in one.turns[1:]) for one in episodes])
-
-
-def _is_bare(one: Episode) -> bool:
-    said = [turn for turn in one.turns if turn.by == "assistant"]
-    return len(said) == 1 and said[0].act == "answer" and not said[0].thought
 
 
 def _repeats(turn: Turn, question: str) -> bool:
@@ -133,11 +129,10 @@ def _share(verdicts: Sequence[bool]) -> float:
     return sum(verdicts) / len(verdicts) if verdicts else 0.0
 
 
-SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}
-"""The shares that the watch measures, each with its limit of the same name in the config."""
-MEANINGS = {
-    "ask_spam": "share of samples where it asks though nothing is missing, or asks more than once",
-    "malformed": "share of turns without an act",
-    "bare_answer": "share of episodes with an answer and nothing before it",
-    "echo": "share of episodes that hand the question back",
+SHARES = {
+    "ask_spam": (ask_spam, "share of samples where it asks though nothing is missing, or asks more than once"),
+    "malformed": (malformed, "share of turns without an act"),
+    "bare_answer": (bare_answers, "share of episodes with an answer and nothing before it"),
+    "echo": (echoes, "share of episodes that hand the question back"),
 }
+"""The shares that the watch measures, with their meaning. Each has its limit in the config, under the same name."""

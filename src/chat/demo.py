@@ -62,7 +62,7 @@ def run_demo(base: Path, trained: Path, lang: Lang, reporter: Reporter, n: int =
             remedy = "train one with `askgate quickstart`, then `askgate demo --trained checkpoints/rc1/final_model`"
             raise BadInput("no such folder", where=str(folder), remedy=remedy)
     samples = held_out_samples(n, lang, SEED)
-    jobs = [Job(sample, seed=SEED, sample_index=place) for place, sample in enumerate(samples)]
+    jobs = [Job(sample, seed=SEED) for sample in samples]
     sides: dict[str, Side] = {}
     for name, folder in (("base", base), ("trained", trained)):
         with reporter.progress(str(folder), len(jobs)) as progress, open_policy(str(folder)) as policy:

@@ -73,7 +73,7 @@ def evaluate_model(
     greedy, seed = greedy or config.eval.greedy, config.seeds[0]
     setting, shadow = setting_of(limits, greedy, seed), sha256_file(config.shadow_set)
     other = read_evaluation(compare, shadow, len(samples), setting) if compare else None
-    jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
+    jobs = [Job(sample, level, seed) for sample, level in zip(samples, levels, strict=True)]
     user = open_user(limits.user, seed)
     with reporter.progress(f"evaluating with {backend}", len(jobs)) as progress:
         temperature = 0.0 if greedy else limits.temperature

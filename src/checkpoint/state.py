@@ -71,21 +71,16 @@ def unpack_state(folder: Path) -> dict[Any, Any]:
     return tree
 
 
-def same_layout(found: Any, like: Any, where: str, path: str = "") -> None:
-    """Raises BadInput where keys, tensor shapes or tensor types of `found` differ from `like`. Other values may."""
-    place = f"{where}: {path}" if path else where
-    if isinstance(like, Mapping):
-        if not isinstance(found, Mapping):
-            raise BadInput(f"is {_kind(found)}, not a table", where=place, remedy=_REMEDY)
-        if missing := [key for key in like if key not in found]:
-            raise BadInput(f"{missing[0]} is missing", where=place, remedy=_REMEDY)
-        for key in found:
-            if key not in like:
-                raise BadInput(f"{key} has no place in this run", where=place, remedy=_REMEDY)
-            same_layout(found[key], like[key], where, _join(path, key))
-    elif isinstance(like, Tensor) and _kind(found) != _kind(like):
-        what = f"the checkpoint has {_kind(found)}, this run needs {_kind(like)}"
-        raise BadInput(what, where=place, remedy=_REMEDY)
+def same_layout(found: Mapping[str, Any], like: Mapping[str, Tensor], where: str) -> None:
+    """Raises BadInput where names, shapes or types of the weights of a checkpoint differ from `like`."""
+    if missing := [name for name in like if name not in found]:
+        raise BadInput(f"{missing[0]} is missing", where=f"{where}: weights", remedy=_REMEDY)
+    for name, value in found.items():
+        if name not in like:
+            raise BadInput(f"{name} has no place in this run", where=f"{where}: weights", remedy=_REMEDY)
+        if _kind(value) != _kind(like[name]):
+            what = f"the checkpoint has {_kind(value)}, this run needs {_kind(like[name])}"
+            raise BadInput(what, where=f"{where}: weights.{name}", remedy=_REMEDY)
 
 
 class _Packer:

@@ -364,12 +364,9 @@ class CheckpointStore:
 
 
 def _is_same(target: Path, made: Seal) -> bool:
-    if not target.is_dir():
-        return False
-    try:
-        return verify(target) == made
-    except Damaged:
-        return False
+    with suppress(Damaged):
+        return target.is_dir() and verify(target) == made
+    return False
 
 
 def _is_good(marks: Mapping[str, Any] | None) -> bool:

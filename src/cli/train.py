@@ -113,7 +113,7 @@ def _follows() -> bool:
     """Whether torchrun started this process as another rank than 0. If so, the run is over when this returns."""
     if os.environ.get("RANK", "0") == "0":
         return False
-    from ..training.engine import follow
+    from ..training.run import follow
 
     follow()
     return True

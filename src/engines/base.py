@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -84,12 +84,6 @@ class BaseEngine(ABC):
     def _after_load(self, state: Mapping[str, Any]) -> None:
         """Called when all of `_SAVED_KEYS` is loaded. `state` also holds what `_extra_state` returned."""
 
-    def _require_one_process(self) -> None:
-        if self.accelerator.num_processes > 1:
-            raise BadInput(
-                "this engine runs in one process", where="torchrun", remedy="start it without, or set engine: pure_pt"
-            )
-
     def _finish_step(
         self, collected: Collected, metrics: dict[str, float], timer: StepTimer, adapt: bool = True
     ) -> StepResult:
@@ -130,7 +124,13 @@ class BaseEngine(ABC):
 
     def save(self, folder: Path) -> None:
         state = self.state()
-        _require_finite(state["weights"], self.step)
+        for name, weight in state["weights"].items():
+            if not torch.isfinite(weight).all():  # no run could resume from such a checkpoint
+                raise BadInput(
+                    f"{name} is not finite, so the checkpoint is not saved",
+                    where=f"step {self.step}",
+                    remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME} from the checkpoint before",
+                )
         pack_state(folder, state)
 
     def state(self) -> dict[str, Any]:
@@ -148,8 +148,7 @@ class BaseEngine(ABC):
             "guard": self.guard.state_dict(),
             "machine": self._machine(),
         }
-        whole: dict[str, Any] = full_on_first({**state, **self._extra_state()})
-        return whole
+        return cast(dict[str, Any], full_on_first({**state, **self._extra_state()}))
 
     def load(self, folder: Path) -> None:
         self.ranks.announce("load", folder)
@@ -288,20 +287,9 @@ def trained_weights(module: nn.Module) -> dict[str, Tensor]:
 def load_weights(module: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:
     """Copies weights into the very tensors that the optimizer holds."""
     own = trained_weights(module)
-    same_layout(weights, own, where, "weights")
+    same_layout(weights, own, where)
     for name, weight in own.items():
         weight.copy_(placed_like(weights[name], weight))
-
-
-def _require_finite(weights: Mapping[str, Tensor], step: int) -> None:
-    """Refuses weights that are not finite: no run could resume from such a checkpoint."""
-    for name, weight in weights.items():
-        if not torch.isfinite(weight).all():
-            raise BadInput(
-                f"{name} is not finite, so the checkpoint is not saved",
-                where=f"step {step}",
-                remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME} from the checkpoint before",
-            )
 
 
 def machine() -> dict[str, Any]:

@@ -51,8 +51,7 @@ def collect(
         drawn = [each for each in job.sampler.draw(step, job.batch_size // group_size) for _ in range(group_size)]
     generator = torch.Generator(job.device).manual_seed(random_seed(job.seed, step, "rollout"))
     jobs = [
-        Job(each.sample, each.level, random_seed(job.seed, step, f"episode {row}"), row // group_size)
-        for row, each in enumerate(drawn)
+        Job(each.sample, each.level, random_seed(job.seed, step, f"episode {row}")) for row, each in enumerate(drawn)
     ]
     with timer.part("rollout"):
         own = generate(

@@ -80,10 +80,6 @@ class Ranks:
         """The rows of this rank."""
         return rows[self.rank :: self.world]
 
-    def own_tokens(self, episode_N: Tensor) -> Tensor:
-        """Places of the tokens whose episode belongs to this rank."""
-        return (episode_N % self.world == self.rank).nonzero()[:, 0]
-
     def gather(self, own: Sequence[_T]) -> list[_T]:
         """The rows of all ranks, in order."""
         if self.world == 1:
@@ -96,7 +92,7 @@ class Ranks:
         """Values of all tokens, from the values of each rank's own. Only the own ones carry a gradient."""
         if self.world == 1:
             return own_M
-        places_M = self.own_tokens(episode_N)
+        places_M = (episode_N % self.world == self.rank).nonzero()[:, 0]
         all_N = torch.zeros(len(episode_N), dtype=own_M.dtype, device=own_M.device)
         all_N.index_copy_(0, places_M, own_M.detach())
         dist.all_reduce(all_N)  # exact: all other ranks add 0
@@ -115,7 +111,9 @@ class Ranks:
             return streams
         most = torch.tensor(len(streams))
         dist.all_reduce(most, dist.ReduceOp.MAX)
-        return [_blank(device)] * (int(most) - len(streams)) + streams
+        none = torch.zeros(0, dtype=torch.long, device=device)
+        blank = Stream(torch.zeros(2, dtype=torch.long, device=device), (2,), none, none)
+        return [blank] * (int(most) - len(streams)) + streams
 
     def sum(self, x: Tensor) -> Tensor:
         """The sum over the ranks, in place."""
@@ -138,12 +136,6 @@ class Ranks:
 
 
 ALONE = Ranks()
-
-
-def _blank(device: torch.device) -> Stream:
-    """A stream without policy tokens."""
-    none = torch.zeros(0, dtype=torch.long, device=device)
-    return Stream(torch.zeros(2, dtype=torch.long, device=device), (2,), none, none)
 
 
 @cache

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.linalg import vector_norm
 from torch.nn.utils import clip_grads_with_norm_
@@ -28,18 +27,10 @@ from .models import Critic
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
+    from .sft import Demo
+
 LOGITS_AT_ONCE = 2**26
 """Logits kept in memory at a time (256 MB in float32). Where there are more, the backward pass recomputes them."""
-
-
-class TokenSequence(Protocol):
-    """An episode or a demonstration as tokens; `policy` is True on those that the policy said."""
-
-    @property
-    def tokens(self) -> NDArray[np.int32]: ...
-
-    @property
-    def policy(self) -> NDArray[np.bool_]: ...
 
 
 @dataclass(frozen=True)
@@ -68,14 +59,14 @@ Loss = Callable[[Scored], tuple[Tensor, dict[str, Tensor]]]
 """A loss over all policy tokens of a minibatch, and its metrics."""
 
 
-def pack(episodes: Sequence[TokenSequence], pack_tokens: int, device: torch.device) -> list[Stream]:
+def pack(episodes: Sequence[Demo | Trajectory], pack_tokens: int, device: torch.device) -> list[Stream]:
     """Packs episodes, in order, into streams of at most `pack_tokens` tokens.
 
     Tokens after the last policy token are left out, and so are episodes without a policy token. An episode longer than
     `pack_tokens` gets a stream of its own. Segments of a trajectory do not see each other.
     """
     parts = [part for one in episodes for part in (one.segments() if isinstance(one, Trajectory) else [one])]
-    packs: list[list[TokenSequence]] = [[]]
+    packs: list[list[Demo | Trajectory]] = [[]]
     room = pack_tokens
     for episode in parts:
         length = _input_length(episode)
@@ -89,13 +80,13 @@ def pack(episodes: Sequence[TokenSequence], pack_tokens: int, device: torch.devi
     return [_stream(pack, device) for pack in packs if pack]
 
 
-def _input_length(episode: TokenSequence) -> int:
+def _input_length(episode: Demo | Trajectory) -> int:
     """Number of tokens that must be read to predict the last policy token."""
     said = np.flatnonzero(episode.policy)
     return int(said[-1]) if len(said) else 0
 
 
-def _stream(episodes: list[TokenSequence], device: torch.device) -> Stream:
+def _stream(episodes: list[Demo | Trajectory], device: torch.device) -> Stream:
     lengths = [_input_length(episode) for episode in episodes]
     starts = np.cumsum([0, *lengths[:-1]])
     at = [start + np.flatnonzero(e.policy) - 1 for start, e in zip(starts, episodes, strict=True)]

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -33,14 +33,7 @@ from ..core.api import Batch, Callback, StepResult, Targets
 from ..core.errors import BadInput
 from ..runtime.seeding import backward_strictly, load_rng_state, rng_state, seed_all
 from ..strategies.flat_layout import take
-from .base import (
-    BaseEngine,
-    StepTimer,
-    load_weights,
-    lr_scale,
-    make_optimizer,
-    trained_weights,
-)
+from .base import BaseEngine, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
 from .collect import collect, episode_metrics, random_seed, reference_logprobs, token_traces
 from .distributed import full_on_first, placed_like, refresh, rollout_copy, shard
 from .job import TrainJob
@@ -82,6 +75,7 @@ class PurePT(BaseEngine):
         self.warm_weights: dict[str, Tensor] | None = None
         """Trained weights of the policy after the warm start, once it is complete."""
         self._demonstrations: Sequence[Demo] = ()
+        self.frozen: Frozen | None = None
         self._reset_to_base()
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
@@ -112,7 +106,9 @@ class PurePT(BaseEngine):
         targets = job.strategy.targets(batch)
         lr = self._set_learning_rate()
         # The policy rests while the critic warms up, and where no episode teaches it anything.
-        critic_only = self.learner.critic is not None and (self._critic_only or not teaches(targets))
+        has_critic, teaches_E = self.learner.critic is not None, targets.get("teaches_E")
+        warms_up = has_critic and self.step - self.warm_steps < job.optimizer.critic_warmup_steps
+        critic_only = warms_up or (has_critic and teaches_E is not None and not teaches_E.any())
         if critic_only and job.optimizer.critic_epochs:
             update_metrics: dict[str, float] = {}  # the critic learns below, without a pass through the policy
         else:
@@ -123,7 +119,7 @@ class PurePT(BaseEngine):
         metrics = {**episode_metrics(collected), **update_metrics, "lr": lr}
         metrics |= {**job.strategy.metrics(), **job.sampler.metrics()}
         # The policy does not move while the critic warms up, so its KL says nothing about the penalty's weight.
-        result = self._finish_step(collected, metrics, timer, adapt=not self._critic_only)
+        result = self._finish_step(collected, metrics, timer, adapt=not warms_up)
         return replace(result, tokens=token_traces(trajectories, batch, job.renderer))
 
     def _warm_step(self) -> StepResult:
@@ -177,17 +173,13 @@ class PurePT(BaseEngine):
     def _start_strategy(self, warm_weights: dict[str, Tensor]) -> None:
         """Ends the warm start, whose result is `warm_weights`: it becomes the reference, and the optimizer is new."""
         job, self.warm_weights, self._demonstrations = self.job, warm_weights, ()
-        self.frozen = self._frozen_warm_start(warm_weights) if job.strategy.reference else None
+        if job.strategy.reference and is_adapted(self.policy):
+            self.frozen = frozen_adapters(self.policy, warm_weights)
+        elif job.strategy.reference:
+            policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+            load_weights(policy, warm_weights, "warm start")
+            self.frozen = frozen_model(policy, job.dtype)
         self._set_optimizer(make_optimizer(job, self.learner.policy, self.learner.critic))
-
-    def _frozen_warm_start(self, weights: dict[str, Tensor]) -> Frozen:
-        if is_adapted(self.policy):
-            return frozen_adapters(self.policy, weights)
-        job = self.job
-        policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
-        with torch.no_grad():
-            load_weights(policy, weights, "warm start")
-        return frozen_model(policy, job.dtype)
 
     def _set_optimizer(self, optimizer: Any) -> None:
         self.accelerator.free_memory()
@@ -203,12 +195,7 @@ class PurePT(BaseEngine):
         return rates[0]
 
     def _update(
-        self,
-        trajectories: Sequence[Trajectory],
-        batch: Batch,
-        targets: Targets,
-        timer: StepTimer,
-        critic_only: bool,
+        self, trajectories: Sequence[Trajectory], batch: Batch, targets: Targets, timer: StepTimer, critic_only: bool
     ) -> dict[str, float]:
         """All updates of a step: `epochs` times over the batch, `minibatches` updates each. Without a critic, episodes
         that teach nothing are left out, and a minibatch of such episodes makes no update.
@@ -220,17 +207,15 @@ class PurePT(BaseEngine):
         rng = np.random.default_rng(random_seed(self.job.seed, self.step, "minibatches"))
         metrics: list[dict[str, Tensor]] = []
         token_counts: list[int] = []
-        teaches_E = targets.get("teaches_E")
-        if self.learner.critic is not None:
-            teaches_E = None  # the critic learns from every episode
+        # A critic learns from every episode.
+        teaches_E = targets.get("teaches_E") if self.learner.critic is None else None
         for _ in range(settings.epochs):
             for rows in split_minibatches(batch.group_E, settings.minibatches, rng):
+                divisor = None
                 if teaches_E is not None:
                     divisor = int(torch.isin(batch.episode_N, rows).sum())
                     rows = rows[teaches_E[rows]]
-                part, part_targets = take(batch, targets, rows)
-                if teaches_E is not None:
-                    part = replace(part, divisor=divisor)
+                part, part_targets = take(replace(batch, divisor=divisor), targets, rows)
                 own = [trajectories[row] for row in self.ranks.own(rows.tolist())]
                 streams = self.ranks.level(pack(own, settings.pack_tokens, self.job.device), self.job.device)
                 if not streams:
@@ -257,7 +242,12 @@ class PurePT(BaseEngine):
         demos: tuple[list[Stream], int] | None,
     ) -> dict[str, Tensor]:
         """Adds the gradients of a minibatch of episodes and of a batch of demonstrations."""
-        loss, spread = partial(self._loss, part, targets), partial(self.ranks.spread_scores, part.episode_N)
+
+        def loss(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
+            value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
+            return value, {**metrics, **logp_gap(now.logp_N.detach(), part.logp_N)}
+
+        spread = partial(self.ranks.spread_scores, part.episode_N)
         found = backward(self.accelerator, self.learner, streams, loss, critic_only, spread)
         if demos and self.job.demo_loss:
             found["demo_loss"] = self.ranks.sum(self._sft_backward(*demos, self.job.demo_loss.weight))
@@ -272,11 +262,6 @@ class PurePT(BaseEngine):
         rows = random_batch(demos, settings.batch_tokens, rng)
         self.tokens_seen += sum(len(demos[row].tokens) for row in rows)
         return self._sft_streams(demos, rows, settings.batch_tokens)
-
-    def _loss(self, part: Batch, targets: Targets, now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
-        """The strategy's loss on a minibatch, given the scores that the policy now gives to its tokens."""
-        value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
-        return value, {**metrics, **logp_gap(now.logp_N.detach(), part.logp_N)}
 
     def _optimizer_step(self) -> dict[str, Tensor]:
         """Clips the gradients and updates the weights. Returns the gradient norms before clipping.
@@ -314,11 +299,6 @@ class PurePT(BaseEngine):
                 self.optimizer.step()
                 self.optimizer.zero_grad()
 
-    @property
-    def _critic_only(self) -> bool:
-        """Whether only the critic learns in this step (`critic_warmup_steps`)."""
-        return self.learner.critic is not None and self.step - self.warm_steps < self.job.optimizer.critic_warmup_steps
-
     def _reset_to_base(self) -> None:
         job = self.job
         seed_all(job.seed)
@@ -343,8 +323,7 @@ class PurePT(BaseEngine):
         else:
             self._set_optimizer(make_optimizer(job, policy, critic))
         if self.warm_weights is not None:
-            with torch.no_grad():
-                load_weights(policy, self.warm_weights, "warm start")
+            load_weights(policy, self.warm_weights, "warm start")
             self._start_strategy(self.warm_weights)
             self._refresh_policy()
 
@@ -357,8 +336,7 @@ class PurePT(BaseEngine):
         if not self.is_sharded:
             return None
         self.ranks.announce("sharded_weights")
-        weights: dict[str, Tensor] = full_on_first(trained_weights(self.learner.policy))
-        return weights
+        return cast(dict[str, Tensor], full_on_first(trained_weights(self.learner.policy)))
 
     def _require_fit_for_ranks(self) -> None:
         job, world = self.job, self.ranks.world
@@ -393,11 +371,6 @@ class PurePT(BaseEngine):
 
     def _after_load(self, state: Mapping[str, Any]) -> None:
         load_rng_state(state["rng"])
-
-
-def teaches(targets: Targets) -> bool:
-    """Whether any episode of the batch teaches the policy anything."""
-    return "teaches_E" not in targets or bool(targets["teaches_E"].any())
 
 
 def logp_gap(logp_N: Tensor, rollout_logp_N: Tensor) -> dict[str, Tensor]:

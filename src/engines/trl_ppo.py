@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from datasets import Dataset
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PrinterCallback, TrainerCallback
 from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
@@ -30,7 +31,7 @@ from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
 
 from ..agents.trajectory import Trajectory
-from ..core.api import Callback, Strategy
+from ..core.api import Callback
 from ..core.errors import BadInput
 from ..runtime.seeding import seed_all
 from ..strategies.dpo import DPO, best_worst_pairs
@@ -68,7 +69,12 @@ class TrlPPO(BaseEngine):
     }
 
     def __init__(self, job: TrainJob) -> None:
-        trainer_class = _trainer_class(job.strategy)
+        if type(job.strategy) not in (GRPO, DPO):  # TRL brings its own losses
+            raise BadInput(
+                f"trl_ppo would run a loss of TRL, not that of {type(job.strategy).__name__}",
+                where="strategy",
+                remedy="set engine: pure_pt, or strategy: grpo or dpo",
+            )
         if job.rollout.thoughts == "drop":
             raise BadInput(
                 "this engine trains on whole episodes, not on segments of them",
@@ -81,7 +87,8 @@ class TrlPPO(BaseEngine):
         self.policy = self.learner = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
         self.optimizer = make_optimizer(job, self.policy, None)
         constant = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda _: 1.0)
-        self.trainer: Any = trainer_class(
+        trainer: Any = EpisodeGRPOTrainer if isinstance(job.strategy, GRPO) else EpisodeDPOTrainer
+        self.trainer: Any = trainer(
             job,
             job.strategy,
             self.policy,
@@ -92,9 +99,19 @@ class TrlPPO(BaseEngine):
         )
         self.trainer.remove_callback(PrinterCallback)
         self.accelerator = self.trainer.accelerator
-        self._require_one_process()
-        undo_adapter_changes(self.policy)
+        self._undo_adapter_changes()
         self._callbacks: Sequence[Callback] = ()
+
+    def _undo_adapter_changes(self) -> None:
+        """Undoes what TRL did to adapters: a second copy of them as reference, and 16-bit weights.
+
+        Adapters start at zero, so the reference is the model without them; and an update of 1e-5 is lost in 16 bits.
+        """
+        if is_adapted(self.policy) and "ref" in self.policy.peft_config:
+            self.policy.delete_adapter("ref")
+        for weight in self.policy.parameters():
+            if weight.requires_grad:
+                weight.data = weight.data.float()
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
         self._callbacks = callbacks
@@ -122,11 +139,8 @@ class TrlPPO(BaseEngine):
         """Called after all updates of a step. Metrics that only TRL reports keep their names behind `trl/`."""
         job, collected = self.job, self._collected
         shared = {name: float(logs[trl_name]) for trl_name, name in _SHARED_METRICS.items() if trl_name in logs}
-        others = {
-            f"trl/{name}": float(value)
-            for name, value in logs.items()
-            if value is not None and name not in _SHARED_METRICS
-        }
+        own = {name: value for name, value in logs.items() if value is not None and name not in _SHARED_METRICS}
+        others = {f"trl/{name}": float(value) for name, value in own.items()}
         metrics = {**episode_metrics(collected), **others, **shared, **job.strategy.metrics(), **job.sampler.metrics()}
         metrics["lr"] = self.lr()
         result = self._finish_step(collected, metrics, self._timer)
@@ -159,29 +173,6 @@ class _StepHooks(TrainerCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         if logs is not None and "loss" in logs:
             self.engine.finish_step(logs)
-
-
-def _trainer_class(strategy: Strategy) -> Callable[..., Any]:
-    """The trainer for a strategy. TRL brings its own losses, so it runs only strategies that have one there."""
-    if type(strategy) not in (GRPO, DPO):
-        raise BadInput(
-            f"trl_ppo would run a loss of TRL, not that of {type(strategy).__name__}",
-            where="strategy",
-            remedy="set engine: pure_pt, or strategy: grpo or dpo",
-        )
-    return EpisodeGRPOTrainer if isinstance(strategy, GRPO) else EpisodeDPOTrainer
-
-
-def undo_adapter_changes(policy: Any) -> None:
-    """Undoes what a TRL trainer did to adapters: a second copy of them as reference, and 16-bit weights.
-
-    Adapters start at zero, so the reference is the model without them; and an update of 1e-5 is lost in 16 bits.
-    """
-    if is_adapted(policy) and "ref" in policy.peft_config:
-        policy.delete_adapter("ref")
-    for weight in policy.parameters():
-        if weight.requires_grad:
-            weight.data = weight.data.float()
 
 
 class EpisodeGRPOTrainer(GRPOTrainer):
@@ -236,7 +227,7 @@ class EpisodeGRPOTrainer(GRPOTrainer):
 
 
 def episode_reward(reward: list[float | None], **_: Any) -> list[float | None]:
-    """The reward function for TRL. The reward was computed when the episode was made."""
+    """The reward function for TRL, which logs its name. The reward was computed when the episode was made."""
     return reward
 
 
@@ -378,15 +369,13 @@ class EpisodeDPOTrainer(DPOTrainer):
 
 def padded_pair(better: Trajectory, worse: Trajectory) -> dict[str, Tensor]:
     """Two rows, the better one first, padded to the longer. The completion is the policy's tokens and no more."""
-    longest = max(len(better.tokens), len(worse.tokens))
-    shape = (2, longest)
-    made = {name: torch.zeros(shape, dtype=torch.long) for name in ("input_ids", "attention_mask", "completion_mask")}
-    for row, one in enumerate((better, worse)):
-        length = len(one.tokens)
-        made["input_ids"][row, :length] = torch.from_numpy(one.tokens.astype(np.int64))
-        made["attention_mask"][row, :length] = 1
-        made["completion_mask"][row, :length] = torch.from_numpy(one.policy.astype(np.int64))
-    return made
+    tokens = [torch.from_numpy(one.tokens.astype(np.int64)) for one in (better, worse)]
+    rows = {
+        "input_ids": tokens,
+        "attention_mask": [torch.ones_like(row) for row in tokens],
+        "completion_mask": [torch.from_numpy(one.policy.astype(np.int64)) for one in (better, worse)],
+    }
+    return {name: pad_sequence(pair, batch_first=True) for name, pair in rows.items()}
 
 
 def common_arguments(job: TrainJob, minibatches: int, backward_passes: int, scratch: str) -> dict[str, Any]:

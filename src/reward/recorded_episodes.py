@@ -83,9 +83,7 @@ def record(
     from ..rollout.scheduler import generate
 
     levels = [measured.level for measured in measure_all(list(samples))]
-    jobs = [
-        Job(sample, level, plan.seed, place) for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
-    ]
+    jobs = [Job(sample, level, plan.seed) for sample, level in zip(samples, levels, strict=True)]
     made = generate(
         policy,
         renderer,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 import torch
@@ -41,7 +41,6 @@ class Backend(Protocol):
     """Keys and values of many dialogues, and the forward pass that reads new tokens and samples the next ones."""
 
     count: int
-    """Number of slots."""
     room: int
     """Tokens of a slot."""
     lengths: list[int]
@@ -153,8 +152,12 @@ def _run(
             roll_out_by_vllm(model, queue, limits, greedy, finished)
             return None
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-            slots, dtype = min(limits.slots, len(queue)), dtype or unwrap(model).dtype
-            backend = open_backend(model, slots, limits, device, dtype, batch_invariant)
+            dtype, room = dtype or unwrap(model).dtype, limits.max_tokens
+            backend: Backend
+            if limits.backend == "cuda" or (limits.backend == "auto" and device.type == "cuda"):
+                backend = cuda_backend(model, limits.slots, room, device, dtype)
+            else:
+                backend = KVCache(model, min(limits.slots, len(queue)), room, device, dtype, batch_invariant)
             scheduler = RolloutScheduler(backend, queue)
             started: deque[tuple[list[Read], Callable[[], Sampled]]] = deque()
             kept: list[Tensor] = []
@@ -185,21 +188,6 @@ def _run(
     finally:
         model.train(was_training)
     return torch.cat(kept) if kept else None
-
-
-def open_backend(
-    model: nn.Module,
-    slots: int,
-    limits: RolloutLimits,
-    device: torch.device,
-    dtype: torch.dtype,
-    batch_invariant: bool = False,
-) -> Backend:
-    """The backend that `rollout.backend` names; by default CUDA graphs on a CUDA device."""
-    name = limits.backend if limits.backend != "auto" else "cuda" if device.type == "cuda" else "cpu"
-    if name == "cuda":
-        return cuda_backend(model, limits.slots, limits.max_tokens, device, dtype)
-    return KVCache(model, slots, limits.max_tokens, device, dtype, batch_invariant)
 
 
 class Dialogue:
@@ -297,8 +285,7 @@ class Dialogue:
         if len(self.tokens) + len(reply_tokens) >= self.limits.max_tokens:
             return self.env.finish("length")
         self._add(reply_tokens, False)
-        self._start_turn()
-        return None
+        return self._start_turn()
 
     def _start_segment(self) -> None:
         """Reads the dialogue so far without its thoughts, as context of a new segment."""
@@ -331,7 +318,6 @@ class Dialogue:
             policy=np.array(policy, np.bool_),
             logp=np.array(logp, np.float32),
             episode=self.env.episode(self.job.seed, self.job.level),
-            sample_index=self.job.sample_index,
             hidden_NH=None if states_NH is None else states_NH[self.hidden_rows],
             cut_thoughts=self.cut_thoughts,
             cut_turns=self.cut_turns,
@@ -427,14 +413,11 @@ class RolloutScheduler:
             if is_long:
                 self.tokens_read[slot] = -1
                 self.tokens_read[slot, : one.read + new] = one.tokens[: one.read + new]
-            reads.append(self._read(slot, one, new))
+            tokens = one.tokens[one.read : one.read + new]
+            one.read += max(new, 1)
+            said = len(one.hidden_rows) + (new == 0)
+            reads.append(Read(slot, one, tokens, one.read, one.uniform(said), len(one.segments)))
         return reads
-
-    def _read(self, slot: int, one: Dialogue, new: int) -> Read:
-        tokens = one.tokens[one.read : one.read + new]
-        one.read += max(new, 1)
-        said = len(one.hidden_rows) + (new == 0)
-        return Read(slot, one, tokens, one.read, one.uniform(said), len(one.segments))
 
     def _share_prefix(self, slot: int, one: Dialogue) -> bool:
         """Copies the longest prefix that another slot has read. False: a slot reads it in this pass, so wait for it."""
@@ -455,5 +438,4 @@ class RolloutScheduler:
 
 def _seeds(count: int, generator: torch.Generator | None) -> list[int]:
     device = generator.device if generator is not None else None
-    seeds: list[int] = torch.randint(2**62, (count,), generator=generator, device=device).tolist()
-    return seeds
+    return cast(list[int], torch.randint(2**62, (count,), generator=generator, device=device).tolist())

@@ -27,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Condition
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
@@ -227,14 +227,15 @@ class _Run:
     greedy: bool
     finished: Callable[[Dialogue], None] | None
     vocab: int
-    active: int = 0
     lost: dict[str, str] = field(default_factory=dict)
-    failed: bool = False
-    changed: Condition = field(default_factory=Condition)
+    """Servers that stopped answering, with the reason."""
+    lock: Lock = field(default_factory=Lock)
 
     def __call__(self, slots: int) -> None:
-        with ThreadPoolExecutor(max(1, slots * len(self.servers))) as threads:
-            started = [threads.submit(self._work, server) for _ in range(slots) for server in self.servers]
+        # Once more where a server was lost after the threads of the others had ended.
+        while self.queue and (left := [server for server in self.servers if server.url not in self.lost]):
+            with ThreadPoolExecutor(slots * len(left)) as threads:
+                started = [threads.submit(self._work, server) for _ in range(slots) for server in left]
             for one in started:
                 one.result()
         if self.queue:
@@ -246,35 +247,24 @@ class _Run:
             )
 
     def _work(self, server: Server) -> None:
-        while (one := self._next(server)) is not None:
+        """Runs dialogues of the queue on a server until there are none, or the server is lost."""
+        while server.url not in self.lost:
+            try:
+                one = self.queue.popleft()
+            except IndexError:
+                return
             try:
                 while not one.over:
                     self._turn(server, one)
             except _Lost as why:
-                with self.changed:
+                with self.lock:
                     if server.url not in self.lost:
                         _log.warning("%s is lost (%s): the other servers take its dialogues", server.url, why)
                     self.lost[server.url] = str(why)
                     self.queue.appendleft(one)
             except BaseException:
-                with self.changed:
-                    self.failed = True
+                self.queue.clear()  # ends the other threads too
                 raise
-            finally:
-                with self.changed:
-                    self.active -= 1
-                    self.changed.notify_all()
-
-    def _next(self, server: Server) -> Dialogue | None:
-        """The next dialogue for a server. Waits while another server may still give some back."""
-        with self.changed:
-            while True:
-                if self.failed or server.url in self.lost or (not self.queue and not self.active):
-                    return None
-                if self.queue:
-                    self.active += 1
-                    return self.queue.popleft()
-                self.changed.wait()
 
     def _turn(self, server: Server, one: Dialogue) -> None:
         """Asks for tokens up to the end of the thought or the turn, and adds them."""
@@ -301,7 +291,7 @@ class _Run:
             if one.over or len(one.tokens) != length + 1 or len(one.segments) != segments:
                 break
         if one.over and self.finished is not None:
-            with self.changed:
+            with self.lock:
                 self.finished(one)
 
 

@@ -5,7 +5,9 @@ In the flat layout the policy tokens of all episodes are end to end, and `episod
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -56,22 +58,13 @@ def take(batch: Batch, targets: Targets, rows: Tensor) -> tuple[Batch, dict[str,
     rows, _ = torch.sort(rows)
     keep_N = torch.isin(batch.episode_N, rows)
 
-    def select(x_N: Tensor | None) -> Tensor | None:
-        return None if x_N is None else x_N[keep_N]
+    def select(columns: Mapping[str, Any]) -> dict[str, Tensor]:
+        tensors = {name: x for name, x in columns.items() if isinstance(x, Tensor)}
+        return {name: x[keep_N] if name.endswith("_N") else x[rows] for name, x in tensors.items()}
 
-    part = replace(
-        batch,
-        logp_N=batch.logp_N[keep_N],
-        episode_N=torch.searchsorted(rows, batch.episode_N[keep_N]),
-        reward_E=batch.reward_E[rows],
-        group_E=batch.group_E[rows],
-        weight_E=batch.weight_E[rows],
-        ref_logp_N=select(batch.ref_logp_N),
-        value_N=select(batch.value_N),
-        turn_N=select(batch.turn_N),
-        early_N=select(batch.early_N),
-    )
-    return part, {name: x[keep_N] if name.endswith("_N") else x[rows] for name, x in targets.items()}
+    part: dict[str, Any] = select(vars(batch))
+    part["episode_N"] = torch.searchsorted(rows, part["episode_N"])
+    return replace(batch, **part), select(targets)
 
 
 def positive(name: str, value: float) -> float:

@@ -81,11 +81,7 @@ class PPO(kl.AdaptiveKL):
         self._batch_metrics = {**kl.metrics(batch), "value_explained": _explained(return_N, old_value_N)}
         self._batch_metrics["teaching_share"] = float(teaches_E.float().mean())
         whitened_N = whiten(advantage_N, batch.weight_E[batch.episode_N], self.std_floor)
-        return {
-            "advantage_N": whitened_N * signal,
-            "return_N": return_N,
-            "teaches_E": teaches_E,
-        }
+        return {"advantage_N": whitened_N * signal, "return_N": return_N, "teaches_E": teaches_E}
 
     def loss(
         self, logp_N: Tensor, entropy_N: Tensor, value_N: Tensor | None, part: Batch, targets: Targets

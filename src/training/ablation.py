@@ -51,8 +51,19 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     count = sum(1 for _ in read_records(config.shadow_set, Sample))
     if plan.n is not None and plan.n > count:
         raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
-    folders = {side: _prepare(config, plan, side, reporter) for side in paths.ABLATION_SIDES}
-    _train([one for one in folders.values() if not _is_complete(one, plan)], _at_once(config))
+    folders = {}
+    for side in paths.ABLATION_SIDES:
+        own = side_config(config, plan, penalty=side == "with")
+        folder = folders[side] = work_folder(plan, side, own)
+        seeds = ", ".join(map(str, plan.seeds))
+        reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {folder}")
+        if not _is_complete(folder, plan):
+            write_effective(own, folder / CONFIG)
+    from ..runtime.device import get_device  # imports torch
+
+    # Both sides at once on a CPU with two cores; one at a time on a GPU, which a run may fill.
+    at_once = usable_cores(2) if get_device(config.device_pref).type == "cpu" else 1
+    _train([one for one in folders.values() if not _is_complete(one, plan)], at_once)
     for side, folder in folders.items():
         for old in folder.parent.glob(f"{side}-*"):
             if old != folder:
@@ -77,26 +88,8 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     return whole, path
 
 
-def _prepare(config: TrainConfig, plan: AblationPlan, side: str, reporter: Reporter) -> Path:
-    """Makes the work folder of one side, where an earlier call has not."""
-    own = side_config(config, plan, penalty=side == "with")
-    folder = work_folder(plan, side, own)
-    seeds = ", ".join(map(str, plan.seeds))
-    reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {folder}")
-    if not _is_complete(folder, plan):
-        write_effective(own, folder / CONFIG)
-    return folder
-
-
 def _is_complete(folder: Path, plan: AblationPlan) -> bool:
     return all(_episodes(folder, plan, seed).exists() for seed in plan.seeds)
-
-
-def _at_once(config: TrainConfig) -> int:
-    """Number of sides to train at the same time: both on a CPU with two cores, one on a GPU, which a run may fill."""
-    from ..runtime.device import get_device  # imports torch
-
-    return usable_cores(2) if get_device(config.device_pref).type == "cpu" else 1
 
 
 def _train(folders: Sequence[Path], at_once: int) -> None:
@@ -171,11 +164,8 @@ def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[lis
 
 def drop_other_seeds(plan: AblationPlan) -> None:
     """Removes episodes of an earlier call with other seeds, which the gates would take for a part of this one."""
-    ours = {
-        of(plan.episodes, 0, side).name
-        for side in paths.ABLATION_SIDES
-        for of in (paths.ablation_file, paths.ablation_seal)
-    }
+    named = (paths.ablation_file, paths.ablation_seal)
+    ours = {name_of(plan.episodes, 0, side).name for side in paths.ABLATION_SIDES for name_of in named}
     for folder in plan.episodes.glob("seed_*"):
         if folder.name in {f"seed_{seed}" for seed in plan.seeds}:
             continue

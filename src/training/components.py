@@ -1,4 +1,4 @@
-"""The components that a config names: engine, strategy, callbacks, renderer and live judge.
+"""The components that a config names: engine with its job, strategy, callbacks, renderer and live judge.
 
 Engine, strategy and callbacks may be built-in ones or classes in the user's own files.
 """
@@ -11,10 +11,11 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
-from typing import Any, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_type_hints
 
 from transformers import AutoTokenizer
 
@@ -23,6 +24,7 @@ from askgate_env.types import Sample
 
 from ..agents.native import make_renderer
 from ..agents.render import Renderer, generation_stop_ids
+from ..config.loader import naming_keys
 from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
@@ -30,9 +32,12 @@ from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..core.model_files import explain_tokenizer_errors, find_model, read_once
 from ..core.user_class import load_user_class, require_members
-from ..engines.job import TrainJob
+from ..data.pool.meta import read_meta
+from ..engines.job import DemoLoss, LiveJudge, TrainJob, WarmStart
+from ..engines.sft import SftPlan
 from ..reward.configured import make_reward
 from ..reward.live_share import RunJudge
+from ..runtime.device import prepare_device
 from ..scoring.judge import open_session
 from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for
@@ -41,6 +46,11 @@ from ..strategies.dpo import DPO
 from ..strategies.grpo import GRPO
 from ..strategies.ppo import PPO
 from .resume import steps_done
+from .sampler import open_sampler
+from .sft_control import demonstrations, tokens_seen
+
+if TYPE_CHECKING:
+    from .preflight import Ready
 
 ENGINES: Mapping[str, str] = {"pure_pt": "PurePT", "trl_ppo": "TrlPPO"}
 """Built-in engines: module of `engines`, and class."""
@@ -72,6 +82,55 @@ def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
         what, remedy = getattr(found, "refusals", {}).get(strategy, usual)
         raise BadInput(what, where="strategy", remedy=remedy)
     return cast(Callable[[TrainJob], Engine], found)
+
+
+def make_engine(
+    ready: Ready,
+    seed: int,
+    targets: tuple[str, ...],
+    judge: LiveJudge | None = None,
+    last_good: Callable[[int], Path | None] = lambda before: None,
+) -> tuple[Engine, TrainJob]:
+    """The engine of a seed, and its job. Ranks other than 0 have no judge and no checkpoints."""
+    config = ready.config
+    with naming_keys(ready.path, config):
+        weights, warm, demo_loss = unstable_weights(config), config.warm_start, config.demo_loss
+        limits, optimizer = config.rollout_limits(read_meta(config.seed_pool).tools), config.optimizer
+        if ready.forecast:
+            memory = ready.forecast.memory
+            limits = limits.model_copy(update={"slots": memory.slots})
+            optimizer = optimizer.model_copy(update={"pack_tokens": memory.pack_tokens})
+        demos = partial(demonstrations, config.seed_pool, ready.renderer, limits)
+        warm_start = None
+        if warm:
+            warm_start = WarmStart(warm.steps, SftPlan(warm.tokens, warm.lr, warm.batch_tokens, seed), demos)
+        job = TrainJob(
+            model=ready.model,
+            renderer=ready.renderer,
+            strategy=make_strategy(config),
+            sampler=open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=weights),
+            reward=make_reward(config),
+            seed=seed,
+            max_steps=config.steps,
+            batch_size=config.batch_size,
+            device=ready.device,
+            dtype=ready.dtype,
+            lr=config.lr,
+            rollout=limits,
+            optimizer=optimizer,
+            finetune=config.finetune,
+            lora_targets=targets,
+            kl_alert=config.kl_alert,
+            judge=judge,
+            warm_start=warm_start,
+            demo_loss=DemoLoss(demo_loss.weight, demo_loss.batch_tokens, demos) if demo_loss else None,
+            last_good=last_good,
+        )
+        prepare_device(ready.device)
+        engine = ready.engine(job)
+        if config.eval.control:
+            tokens_seen(engine)
+    return engine, job
 
 
 def strategy_class(name: str) -> type:

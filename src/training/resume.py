@@ -158,8 +158,9 @@ def require_gated_folder(folder: Path) -> None:
 
 
 def require_same_run(start: Checkpoint | Seal, ready: Ready) -> None:
-    """Refuses a checkpoint of another config, of a gated run where this one is not gated or the reverse, and one
-    without a step left."""
+    """Refuses a checkpoint of another config, of a gated run where this one is not gated or the reverse, one beyond the
+    last step, and one of the last step that the reward-hacking watch stopped: no step is left in which it could check
+    again, and the policy would become a final model."""
     _refuse_changed_settings(start.marks, ready)
     if bool(start.marks.get(GATED)) != (ready.admission is not None):
         raise BadInput(
@@ -167,12 +168,6 @@ def require_same_run(start: Checkpoint | Seal, ready: Ready) -> None:
             where=str(ready.config.checkpoints(ready.config.seeds[0])),
             remedy="move the folder away and start a new run",
         )
-    _require_steps_left(start, ready)
-
-
-def _require_steps_left(start: Checkpoint | Seal, ready: Ready) -> None:
-    """Refuses a checkpoint beyond the last step, and one of the last step that the reward-hacking watch stopped: no
-    step is left in which it could check again, and the policy would become a final model."""
     steps = ready.config.steps
     if start.step > steps:
         raise BadInput(
@@ -336,18 +331,14 @@ def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], admi
     A run without a checkpoint yet is compared by its effective config.
     """
     if not any(steps_done(config, seed, run) for seed in config.seeds):
-        return admission is None and _began_with(run, config)
+        try:
+            began = {"config": read_yaml(run / EFFECTIVE_CONFIG)}
+        except BadInput:
+            return False
+        changes = _changes(config, *_both_settings(config, began), gated=False)
+        return admission is None and all(is_free for _, is_free in changes)
     seals = newest_seals(config, run).values()
     return bool(seals) and all(_is_same_run(one, config, files, admission) for one in seals)
-
-
-def _began_with(run: Path, config: TrainConfig) -> bool:
-    try:
-        began = read_yaml(run / EFFECTIVE_CONFIG)
-    except BadInput:
-        return False
-    changes = _changes(config, *_both_settings(config, {"config": began}), gated=False)
-    return isinstance(began, dict) and all(is_free for _, is_free in changes)
 
 
 def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:

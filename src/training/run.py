@@ -5,7 +5,7 @@
 
 The loop over steps is the engine's (`engines/pure_pt.py`); everything around a step is a callback. An error after
 the preflight leaves a report in `reports/`. Under torchrun only rank 0 does all of this; the other ranks follow it
-(`engine.py`).
+(`follow`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -38,7 +38,7 @@ from ..core.api import Callback, Engine, StepResult, Stop
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file, sweep
 from ..engines.base import machine
-from ..engines.distributed import leave, ranks
+from ..engines.distributed import END, leave, ranks
 from ..engines.job import TrainJob
 from ..engines.models import load_policy, load_trained
 from ..eval.metrics import figures, flat
@@ -54,9 +54,8 @@ from ..runtime.lock import lock_folder
 from ..runtime.logs import ConsoleLog, StepLog, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
 from . import resume as resumption
-from .components import make_callbacks, make_strategy, open_judge
+from .components import make_callbacks, make_engine, make_strategy, open_judge
 from .data import held_out
-from .engine import make_engine
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, TIME_CONTROL_FILE, open_run_of, write_results
 from .sft_control import control, tokens_seen
@@ -302,7 +301,6 @@ def _fit_and_evaluate(
             config.checkpoint.every_steps,
             config.checkpoint.every_minutes,
             _marks(ready, seed_run),
-            best_by="eval/reward",
             valued_by=sha256(json_bytes(key)).hexdigest(),
             ending=lambda: {STOPPED: stop.reason, HACKING: watch.breach},
             warm_steps=config.warm_steps,
@@ -440,3 +438,24 @@ def _reporting(ready: Ready, folder: Path, overrides: Sequence[str], warm_start_
         except (BadInput, OSError) as refused:
             log.error("the error report could not be written: %s", refused)
         raise
+
+
+def follow() -> None:
+    """On ranks other than 0: repeats on an engine of its own what rank 0 announces, until the run is over."""
+    logging.disable(logging.WARNING)  # rank 0 logs the same
+    engine: Any = None
+    ready: Ready | None = None
+    while True:
+        match ranks().announced():
+            case "open", (path, admission, overrides, forecast):
+                ready = replace(preflight(path, admission, overrides), forecast=forecast)
+            case "make_engine", (seed, targets):
+                assert ready is not None
+                engine = None  # frees the engine of the seed before
+                engine, _ = make_engine(ready, seed, targets)
+                if ready.admission:  # another node may have other files
+                    resumption.require_admitted_sources(resumption.source_hashes(ready), ready)
+            case call, _ if call == END:
+                return leave()
+            case call, arguments:
+                getattr(engine, call)(*arguments)

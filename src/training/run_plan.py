@@ -147,15 +147,6 @@ def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) 
 
     The folder has links to all that the working folder has, so that relative paths in `overrides` mean the same there.
     """
-    TRY_FOLDER.mkdir(exist_ok=True)
-    with TemporaryDirectory(prefix="try_step-", dir=TRY_FOLDER) as folder:
-        for one in Path().iterdir():
-            if one.name not in OUTPUTS:
-                Path(folder, one.name).symlink_to(one.absolute())
-        return _try_step_in(Path(folder), config, model, data, overrides)
-
-
-def _try_step_in(folder: Path, config: Path, model: str, data: OwnData, overrides: Sequence[str]) -> float:
     known = shipped(Path(model))
     changes = {
         "base_model": known.absolute() if known.is_dir() else model,
@@ -169,20 +160,26 @@ def _try_step_in(folder: Path, config: Path, model: str, data: OwnData, override
     settings = [*map(_from_above, overrides), *(f"{key}={value}" for key, value in changes.items())]
     flags = [word for one in settings for word in ("--set", one)]
     command = [sys.executable, "-P", *verb("train", "--config", config.absolute(), *flags)]
-    started = time.monotonic()
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=with_package(os.environ), capture_output=True, text=True, timeout=TRY_SECONDS
-        )
-        if done.returncode:
-            last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no message")
-            what, _, remedy = last.removeprefix("askgate: ").partition(". What to do: ")
-            change = "change a setting with --set, such as --set batch_size=4"
-            raise BadInput(f"one step failed: {what}", where=str(config), remedy=remedy or change)
-    except subprocess.TimeoutExpired:
-        remedy = "choose a smaller model, or a smaller step, such as --set batch_size=4"
-        raise BadInput(f"one step took more than {TRY_SECONDS} s", where=str(config), remedy=remedy) from None
-    return time.monotonic() - started
+    TRY_FOLDER.mkdir(exist_ok=True)
+    with TemporaryDirectory(prefix="try_step-", dir=TRY_FOLDER) as folder:
+        for one in Path().iterdir():
+            if one.name not in OUTPUTS:
+                Path(folder, one.name).symlink_to(one.absolute())
+        started = time.monotonic()
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=with_package(os.environ), capture_output=True, text=True, timeout=TRY_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            remedy = "choose a smaller model, or a smaller step, such as --set batch_size=4"
+            raise BadInput(f"one step took more than {TRY_SECONDS} s", where=str(config), remedy=remedy) from None
+        seconds = time.monotonic() - started
+    if done.returncode:
+        last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no message")
+        what, _, remedy = last.removeprefix("askgate: ").partition(". What to do: ")
+        change = "change a setting with --set, such as --set batch_size=4"
+        raise BadInput(f"one step failed: {what}", where=str(config), remedy=remedy or change)
+    return seconds
 
 
 def _from_above(override: str) -> str:

@@ -119,13 +119,13 @@ class Sampler:
                 self._low[bucket].record(index, sum(went) / len(went))
 
     def metrics(self) -> dict[str, float]:
-        return {f"undecided_{bucket}": float(len(low)) for bucket, low in self._low.items()}
+        return {f"undecided_{bucket}": float(len(low.known)) for bucket, low in self._low.items()}
 
     def state_dict(self) -> dict[str, Any]:
         return {
             "pool": self._pool,
             "turns": dict(self._turns),
-            "low": {bucket: [list(one) for one in low.state()] for bucket, low in self._low.items()},
+            "low": {bucket: [list(one) for one in low.known.items()] for bucket, low in self._low.items()},
             "fresh": self._fresh.state_dict() if self._fresh else None,
         }
 
@@ -210,14 +210,11 @@ class Undecided:
     the first failure, and each new result counts half."""
 
     def __init__(self, known: Iterable[tuple[int, float]] = ()) -> None:
-        self._known = dict(known)
-
-    def __len__(self) -> int:
-        return len(self._known)
+        self.known = dict(known)
 
     def pick(self, rng: Random, exclude: Collection[int]) -> int | None:
         """A random sample, drawn in proportion to p (1 - p); None where all are excluded."""
-        able = [(index, rate * (1 - rate)) for index, rate in self._known.items() if index not in exclude]
+        able = [(index, rate * (1 - rate)) for index, rate in self.known.items() if index not in exclude]
         if not able:
             return None
         indices, weights = zip(*able, strict=True)
@@ -225,16 +222,13 @@ class Undecided:
 
     def record(self, index: int, share: float) -> None:
         """`share` of the new episodes of a sample did well."""
-        if index not in self._known and share == 1:
+        if index not in self.known and share == 1:
             return
-        rate = (self._known.pop(index, 0.5) + share) / 2
+        rate = (self.known.pop(index, 0.5) + share) / 2
         if rate * (1 - rate) >= DECIDED:
-            self._known[index] = rate
-        if len(self._known) > KEPT:
-            del self._known[next(iter(self._known))]
-
-    def state(self) -> list[tuple[int, float]]:
-        return list(self._known.items())
+            self.known[index] = rate
+        if len(self.known) > KEPT:
+            del self.known[next(iter(self.known))]
 
 
 def did_well(episode: Episode) -> bool:

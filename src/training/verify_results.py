@@ -26,15 +26,7 @@ from ..gates.final_models import final_models, sealed_ticket, settings_of, train
 from ..gates.manifest import Manifest, is_future, newest_evaluation
 from ..gates.ticket import TICKET
 from ..utils.process_map import usable_cores
-from .results import (
-    Evaluations,
-    curves,
-    derive,
-    evaluated_files,
-    outputs,
-    verify_curves,
-    verify_keys,
-)
+from .results import Evaluations, curves, derive, evaluated_files, outputs, verify_curves, verify_keys
 
 _AGAIN = "run `askgate eval` on the run's own episodes; if it refuses them, train again"
 _PUT_BACK = "put it back as the run wrote it"

@@ -23,7 +23,7 @@ from src.engines.models import load_policy
 from src.gates.admission import Admission
 from src.gates.checks.reward import weights_findings
 from src.gates.rounds import refuse_changed
-from src.training import engine as making
+from src.training import components as making
 from src.training import preflight as preparing
 from src.training import run as running
 from src.training.preflight import preflight

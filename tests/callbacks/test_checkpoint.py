@@ -54,11 +54,10 @@ def fit(
     root: Path,
     every_steps: int = 3,
     keep: int = 9,
-    best_by: str | None = None,
     valued_by: str = "",
 ) -> list[str]:
     with CheckpointStore(root, None, keep) as store:
-        watching = [Checkpoints(store, every_steps, 30.0, LOCAL, best_by, valued_by, clock=lambda: engine.clock)]
+        watching = [Checkpoints(store, every_steps, 30.0, LOCAL, valued_by, clock=lambda: engine.clock)]
         engine.fit(watching)
     return sorted(path.name for path in root.glob("step_*"))
 
@@ -108,7 +107,7 @@ def test_breaches_and_rollbacks_survive_a_resume(tmp_path: Path) -> None:
 
 def test_evaluated_steps_are_saved_and_improvements_copied_to_best(tmp_path: Path) -> None:
     values = {2: {"eval/reward": 0.3}, 4: {"eval/reward": 0.2}, 5: {"eval/reward": 0.6}, 6: {"eval/other": 9.0}}
-    saved = fit(SavingEngine(metrics=values), tmp_path, best_by="eval/reward")
+    saved = fit(SavingEngine(metrics=values), tmp_path)
     assert saved == ["step_00002", "step_00003", "step_00004", "step_00005", "step_00006", "step_00007"]
     assert sorted(path.name for path in (tmp_path / "best").iterdir()) == ["step_00002", "step_00005"]
 
@@ -121,12 +120,12 @@ def test_a_run_interrupted_before_best_copies_it_on_resume(tmp_path: Path, monke
     whole = CheckpointStore.best
     monkeypatch.setattr(CheckpointStore, "best", broken_off)
     with pytest.raises(KeyboardInterrupt):
-        fit(SavingEngine(metrics=values), tmp_path, best_by="eval/reward")
+        fit(SavingEngine(metrics=values), tmp_path)
     assert not (tmp_path / "best").exists()
     monkeypatch.setattr(CheckpointStore, "best", whole)
     engine = SavingEngine(metrics=values)
     engine.load(newest_in(tmp_path).path)
-    fit(engine, tmp_path, best_by="eval/reward")
+    fit(engine, tmp_path)
     assert [path.name for path in (tmp_path / "best").iterdir()] == ["step_00004"]
 
 
@@ -171,7 +170,7 @@ def test_values_measured_with_other_settings_are_not_compared(tmp_path: Path) ->
         engine = SavingEngine(last=last, metrics={step: {"eval/reward": value} for step, value in values.items()})
         if list(tmp_path.glob("step_*")):
             engine.load(newest_in(tmp_path).path)
-        fit(engine, tmp_path, best_by="eval/reward", valued_by=valued_by)
+        fit(engine, tmp_path, valued_by=valued_by)
         return sorted(path.name for path in (tmp_path / "best").iterdir())
 
     assert go_on(2, {1: 0.8, 2: 0.9}, "all samples") == ["step_00001", "step_00002"]

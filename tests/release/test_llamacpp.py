@@ -32,7 +32,7 @@ def _one_thread() -> None:
 
 
 def jobs(n: int) -> list[Job]:
-    return [Job(sample, "easy", 3, place) for place, sample in enumerate(check_samples(n))]
+    return [Job(sample, "easy", 3) for sample in check_samples(n)]
 
 
 class Scripted(LlamaCpp):

@@ -77,7 +77,7 @@ def roll_out(model: nn.Module, renderer: TagRenderer, samples: Sequence[Sample],
     limits = limits.model_copy(
         update={name: changes.pop(name) for name in [*changes] if name in RolloutLimits.model_fields}
     )
-    jobs = [Job(sample, "easy", seed, seed) for seed, sample in enumerate(samples)]
+    jobs = [Job(sample, "easy", seed) for seed, sample in enumerate(samples)]
     settings = {"device": CPU, "generator": torch.Generator().manual_seed(5), **changes}
     return generate(model, renderer, jobs, limits, **settings)
 
@@ -147,7 +147,6 @@ def test_trajectories_come_back_in_job_order(model, renderer, pool) -> None:
     reported: list[int] = []
     trajectories = roll_out(model, renderer, pool[:9], slots=2, progress=reported.append)
     assert [one.episode.sample_id for one in trajectories] == [sample.id for sample in pool[:9]]
-    assert [one.sample_index for one in trajectories] == list(range(9))
     assert [one.episode.seed for one in trajectories] == list(range(9))
     assert {one.episode.level for one in trajectories} == {"easy"}
     assert reported == [1] * 9

@@ -74,8 +74,8 @@ def test_episodes_are_made_of_the_servers_tokens(policy, renderer, pool, server,
     always = copy(renderer)
     always.think = renderer.think._replace(is_open=True)
     made = by_servers(policy, always, pool[:4], tmp_path, server, think_tokens=3, thoughts=thoughts, max_turns=3)
-    assert [one.sample_index for one in made] == [0, 1, 2, 3]
     assert all(one.policy.any() and one.episode.end is not None for one in made)
+    assert [one.episode.sample_id for one in made] == [sample.id for sample in pool[:4]]
     assert sum(one.cut_thoughts for one in made) > 0
     assert_trainable(policy, made)
     assert all(body["max_tokens"] <= 6 and body["top_p"] == 1 for body in server.bodies)
