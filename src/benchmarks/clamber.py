@@ -25,7 +25,6 @@ from .base import (
     RowSteps,
     detection,
     opening,
-    parse_reply,
     plain,
     share,
 )
@@ -53,12 +52,16 @@ class Clamber(Benchmark):
     def run_row(self, row: Row, actions: bool) -> RowSteps:
         context = str(row["context"] or "").strip()
         query = f"{context}\n{row['question']}" if context else row["question"]
-        said = parse_reply(
-            (yield Complete(opening(f"Query: {query}" if not actions else query, INSTRUCTION, actions))).reply
-        )
+        said = (yield Complete(opening(query if actions else f"Query: {query}", INSTRUCTION, actions))).said
         ambiguous = str(row["require_clarification"]) == "1"
-        outcome = grade(said, ambiguous)
-        asked = question_of(said)
+        flagged, asked = flags(said), question_of(said)
+        outcome: Outcome = {
+            "ambiguous": ambiguous,
+            "flagged": flagged,
+            "right": flagged == ambiguous,
+            "asked": bool(asked),
+            "behaved": flagged == bool(asked) == ambiguous,
+        }
         if ambiguous and asked:
             material = f"Query:\n{query}\n\nReference question:\n{row['clarifying_question']}\n\nQuestion:\n{asked}"
             verdict = yield Grade(JUDGE, material)
@@ -83,17 +86,6 @@ class Clamber(Benchmark):
             share("accuracy", "ours", outcomes, "behaved"),
             *detection("ours", outcomes, "asked", "ambiguous"),
         ]
-
-
-def grade(said: ParsedReply, ambiguous: bool) -> Outcome:
-    flagged, asked = flags(said), bool(question_of(said))
-    return {
-        "ambiguous": ambiguous,
-        "flagged": flagged,
-        "right": flagged == ambiguous,
-        "asked": asked,
-        "behaved": flagged == asked == ambiguous,
-    }
 
 
 def flags(said: ParsedReply) -> bool | None:

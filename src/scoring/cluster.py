@@ -44,26 +44,23 @@ class JudgeActor:
 
     async def open(self, run: str, settings: ScorerSettings) -> list[str]:
         """Begins a run and returns what the user should know. All runs at a time have the same settings but votes."""
-        async with self._opening:
-            return self._open(run, settings)
-
-    def _open(self, run: str, settings: ScorerSettings) -> list[str]:
         notes: list[str] = []
         fingerprint = _fingerprint(settings)
-        if self._stack is None:
-            with ExitStack() as stack:  # a session that cannot be opened must not be in the way of the next run
-                self._session: Session = stack.enter_context(open_session(settings, notes.append))
-                self._client: JudgeClient = self._session.client()
-                self._stack, self._fingerprint = stack.pop_all(), fingerprint
-        elif fingerprint != self._fingerprint:
-            raise BadInput(
-                f"the judge of this cluster has other settings; its ledger is {self._session.ledger.path}",
-                where="--cluster",
-                remedy="use the folder, config and version of the other run, or wait until it ends; after a"
-                " run that was killed, restart the cluster (`ray stop`)",
-            )
-        self._judges[run] = replace(self._session, settings=settings).judge(self._client)
-        self._scoring[run] = set()
+        async with self._opening:
+            if self._stack is None:
+                with ExitStack() as stack:  # a session that cannot be opened must not be in the way of the next run
+                    self._session: Session = stack.enter_context(open_session(settings, notes.append))
+                    self._client: JudgeClient = self._session.client()
+                    self._stack, self._fingerprint = stack.pop_all(), fingerprint
+            elif fingerprint != self._fingerprint:
+                raise BadInput(
+                    f"the judge of this cluster has other settings; its ledger is {self._session.ledger.path}",
+                    where="--cluster",
+                    remedy="use the folder, config and version of the other run, or wait until it ends; after a"
+                    " run that was killed, restart the cluster (`ray stop`)",
+                )
+            self._judges[run] = replace(self._session, settings=settings).judge(self._client)
+            self._scoring[run] = set()
         return notes
 
     async def score(self, run: str, sample: Dialogue, repeat: bool) -> tuple[ScoringEntry, Tally, int]:

@@ -95,10 +95,6 @@ class _Draft:
     """None if the scoring was cut short: its calls are recorded all the same."""
 
 
-class _NoVote(Exception):
-    """A vote that could not be obtained. The message says why."""
-
-
 class Judge:
     """Scores dialogues with one provider. Several scorings may run at once; the client's limits hold for all."""
 
@@ -135,8 +131,8 @@ class Judge:
         async with self._written(draft):
             try:
                 return await self._fetch(ask, draft), ""
-            except _NoVote as trouble:
-                return None, str(trouble)
+            except CallFailed as failure:
+                return None, printable(str(failure))
 
     async def _score(self, name: str, key: str, lang: Lang, text: str, version: str, first: int) -> ScoringEntry:
         draft = _Draft()
@@ -170,9 +166,9 @@ class Judge:
             outcomes = await asyncio.gather(*(self._fetch(ask, draft) for ask in asks), return_exceptions=True)
             votes += [outcome.scores for outcome in outcomes if not isinstance(outcome, BaseException)]
             for trouble in [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
-                if not isinstance(trouble, _NoVote):
+                if not isinstance(trouble, CallFailed):
                     raise trouble
-                return votes, str(trouble)
+                return votes, printable(str(trouble))
         return votes, ""
 
     async def _fetch(self, ask: Ask, draft: _Draft) -> Stored:
@@ -186,13 +182,11 @@ class Judge:
                     stored, paid = await fetch(self._store, ask, draft.scoring, call, self._client.longest_s)
             except InCache:
                 continue
-            except CallFailed as failure:
-                raise _NoVote(printable(str(failure))) from None
             self._note(stored, paid, (time.perf_counter() - started) * 1000, draft)
             if not stored.why_bad:
                 return stored
             why_bad = stored.why_bad
-        raise _NoVote(f"bad_reply: {self._tries} replies were no vote, the last one because: {why_bad}")
+        raise CallFailed("bad_reply", f"{self._tries} replies were no vote, the last one because: {why_bad}")
 
     async def _call(self, ask: Ask, draft: _Draft) -> Reply:
         def note(failure: CallFailed) -> None:

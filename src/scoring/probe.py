@@ -47,10 +47,7 @@ def probe(
         "latency_ms": [call.latency_ms for call in calls if is_paid(call)],
         "billable_tokens": sum(call.billable_tokens for call in calls),
         "cost_usd": tally.cost,
-        "canaries": [
-            _canary_score(name, entries[sample.id].overall, entries[good.id].overall)
-            for name, sample in canaries.items()
-        ],
+        "canaries": [_canary(name, entries[one.id], entries[good.id]) for name, one in canaries.items()],
     }
     proof = evidence([ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
     return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof)
@@ -66,10 +63,10 @@ def canary_samples(good: Sample) -> dict[str, Sample]:
     }
 
 
-def _canary_score(name: str, overall: float | None, good: float | None) -> dict[str, Any]:
+def _canary(name: str, entry: ScoringEntry, good: ScoringEntry) -> dict[str, Any]:
     """A canary's score beside the good answer's. None: not scored. `fooled`: it scored at least as high."""
-    fooled = overall is not None and good is not None and overall >= good
-    return {"name": name, "overall": overall, "good": good, "fooled": fooled}
+    fooled = entry.overall is not None and good.overall is not None and entry.overall >= good.overall
+    return {"name": name, "overall": entry.overall, "good": good.overall, "fooled": fooled}
 
 
 async def _score(

@@ -146,13 +146,9 @@ class _Parser:
         return token
 
     def whole(self) -> Fraction | bool:
-        left = self.sum()
+        value: Fraction | bool = (left := self.sum())
         if self.peek() in _COMPARE:
-            compare = _COMPARE[self.take()]
-            return self.end(compare(left, self.sum()))
-        return self.end(left)
-
-    def end(self, value: Fraction | bool) -> Fraction | bool:
+            value = _COMPARE[self.take()](left, self.sum())
         if self.peek():
             raise CalcError(f"unexpected {self.peek()!r}")
         return value
