@@ -249,9 +249,8 @@ class HeldOut:
 
 
 def _compared(figures: dict[str, F64], changes: F64) -> Compared:
-    return Compared(
-        float(figures["old"][0]), float(figures["prior"][0]), float(figures["new"][0]), *stats.interval(changes)
-    )
+    old, prior, new = (float(figures[name][0]) for name in ("old", "prior", "new"))
+    return Compared(old, prior, new, *stats.interval(changes))
 
 
 def weight_calib(

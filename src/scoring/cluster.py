@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from hashlib import sha256
@@ -21,7 +21,7 @@ from ..core.errors import BadInput
 from ..core.files import code_sha256
 from ..runtime.workers import joined
 from .client import JudgeClient
-from .judge import Judge, Session, Tally, open_session
+from .judge import Judge, Session, Tally, Tell, open_session
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
 from .types import ScoringEntry
@@ -114,7 +114,7 @@ class RemoteJudge:
 
 
 @contextmanager
-def cluster_judge(cluster: str, settings: ScorerSettings, tell: Callable[[str], None]) -> Iterator[RemoteJudge]:
+def cluster_judge(cluster: str, settings: ScorerSettings, tell: Tell) -> Iterator[RemoteJudge]:
     """Joins the judge of a cluster, or starts it on this node if it has none."""
     with joined(cluster) as ray:
         from ray.exceptions import RayActorError, RayTaskError

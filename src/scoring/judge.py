@@ -40,6 +40,7 @@ from .store import Store, Stored, bad_replies, fetch
 from .types import OWN, Ask, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, printable, timestamp
 from .votes import aggregate, votes_wanted, without_thought
 
+Tell = Callable[[str], None]
 FIRST_REPEAT = 200
 """Number of the first vote of a repeated scoring. A first scoring has at most 101 votes."""
 OWN_CALLS = 1
@@ -82,6 +83,9 @@ class Tally:
     def cache_hit_rate(self) -> float:
         votes = self.cache_hits + self.calls["ok"]
         return self.cache_hits / votes if votes else 0.0
+
+
+Progress = Callable[[Tally], None]
 
 
 @dataclass
@@ -301,7 +305,7 @@ class Session:
     """The settings, with the address of the server that is called."""
     store: Store
     ledger: Ledger
-    tell: Callable[[str], None]
+    tell: Tell
 
     @property
     def provider(self) -> Provider:
@@ -341,7 +345,7 @@ def patient(limits: LimitsSection) -> LimitsSection:
 
 
 @contextmanager
-def open_session(settings: ScorerSettings, tell: Callable[[str], None], batch: bool = False) -> Iterator[Session]:
+def open_session(settings: ScorerSettings, tell: Tell, batch: bool = False) -> Iterator[Session]:
     """Opens cache and ledger and recovers after a crash. The local judge runs for as long as the session.
 
     `batch`: for votes through the provider's Batch API, at its prices.

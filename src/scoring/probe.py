@@ -7,7 +7,6 @@ canaries: answers that deserve nothing, scored beside a good answer to the same 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from askgate_env.types import Sample, Turn
 
 from ..core.check import Check, Report, evidence, now, report
 from ..data.pool.build import builtin_samples
-from .judge import Session, Tally, open_session
+from .judge import Progress, Session, Tally, Tell, open_session
 from .ledger import scorings
 from .prompt import CANARIES
 from .providers import ScorerSettings
@@ -24,13 +23,7 @@ from .stub_checks import is_answered, is_paid, latency_checks, sameness_checks, 
 from .types import CallEntry, ScoringEntry
 
 
-def probe(
-    n: int,
-    seed: int,
-    settings: ScorerSettings,
-    tell: Callable[[str], None],
-    progress: Callable[[Tally], None] = lambda tally: None,
-) -> Report:
+def probe(n: int, seed: int, settings: ScorerSettings, tell: Tell, progress: Progress = lambda tally: None) -> Report:
     started, ledger = now(), settings.scoring.ledger
     samples = builtin_samples(n, seed)  # of every task and language
     good = next((one for one in samples if one.lang == "en" and not one.needs_clarification), samples[0])
@@ -69,9 +62,7 @@ def _canary(name: str, entry: ScoringEntry, good: ScoringEntry) -> dict[str, Any
     return {"name": name, "overall": entry.overall, "good": good.overall, "fooled": fooled}
 
 
-async def _score(
-    session: Session, samples: list[Sample], progress: Callable[[Tally], None]
-) -> tuple[dict[str, ScoringEntry], Tally]:
+async def _score(session: Session, samples: list[Sample], progress: Progress) -> tuple[dict[str, ScoringEntry], Tally]:
     async with session.client() as client:
         judge = session.judge(client)
         judge.tally.total = len(samples)

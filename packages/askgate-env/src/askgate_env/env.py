@@ -133,11 +133,7 @@ def play(sample: Sample, said: Sequence[str], max_turns: int = MAX_TURNS) -> Epi
 
 
 def matches_replay(
-    episode: Episode,
-    sample: Sample,
-    tools: Sequence[str] = TOOLS,
-    max_turns: int | None = None,
-    user: User = rules,
+    episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS, max_turns: int | None = None, user: User = rules
 ) -> bool:
     """Whether the environment gives this very episode for the policy's turns.
 

@@ -78,13 +78,12 @@ class TrainingReward:
         ask. The rest of the reward arrives with the last turn."""
         earned: list[float] = []
         asks, informed = 0, not episode.received_info
-        for number, turn in enumerate(episode.turns):
+        for turn, reply in zip(episode.turns, (*episode.turns[1:], None), strict=True):
             if turn.by != "assistant":
                 continue
             value = 0.0
             if turn.act == "ask":
                 asks += 1
-                reply = episode.turns[number + 1] if number + 1 < len(episode.turns) else None
                 if not episode.needs_clarification:
                     value = -self.alpha * (asks <= self.cap)
                 elif not informed and reply is not None and informs(reply.text):
