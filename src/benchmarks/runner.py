@@ -7,9 +7,8 @@
     reports/benchmarks/index.html                     all results
 
 KEY of a result is a hash of model, data, number of rows, settings and judge; that of replies leaves out rows and judge.
-The same command finds its replies again, so a run that was killed resumes, a longer run continues a shorter one, and a
-new grader grades the old replies. The judge has a cache and a ledger of its own: those of the gates hold the evidence
-of a training run.
+So a run that was killed resumes, a longer run continues a shorter one, and a new grader grades the old replies. The
+judge has a cache and a ledger of its own: those of the gates hold the evidence of a training run.
 """
 
 from __future__ import annotations

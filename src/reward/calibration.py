@@ -6,15 +6,13 @@
 x_i are the dimensions of episode i, y_i is 1 for success, s_i is its weight. It is the mean, not the sum, so `l2` means
 the same for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
 
-The intercept a absorbs the level: how often a policy succeeds is no merit of a dimension. Without it the weights would
-go to whatever dimension has a mean near the success rate, and a dimension that tells right from wrong but is high on
-average would get nothing. The intercept is no part of the score.
+Without the intercept a, which is no part of the score, the weights would go to whatever dimension has a mean near the
+success rate, not to those that tell right from wrong.
 
 Every fit (all episodes, each fold's training part, each bootstrap resample) differs only in how often an episode
-counts, so one pass over the episodes gives the normal equations of all of them.
-
-What the weights are worth is measured on held-out folds, against the old weights: the rank correlation with success
-(median over the folds) and the mean absolute error. There every episode counts once, an unstable one too.
+counts, so one pass over the episodes gives the normal equations of all of them. The weights are compared with the old
+ones on held-out folds, by rank correlation with success (median over the folds) and mean absolute error; there every
+episode counts once.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 A line of such a file holds every dimension of one episode by name, the old 7 and the new ones. Reading it needs neither
 model nor judge.
 
-A judge costs time or money, so it may score only a random sample of the episodes, drawn before anything was scored. The
-others have no live dimensions and say `live: false`; that is neither a missing score nor a zero. The judge's mean over
-the episodes that it scored stands in for them: one number for all, so that it changes no order among them and does not
-set them apart from those that were judged. Weights carry these means (`stand_in`), so that shadow run and training use
+The judge may score only a random sample of the episodes, drawn before anything was scored. The others have no live
+dimensions and say `live: false`. The judge's mean over the episodes that it scored stands in for them: one number for
+all, so that it changes no order among them. Weights carry these means (`stand_in`), so that shadow run and training use
 those of the calibration. An episode that the judge was asked to score and did not score is refused.
 """
 

@@ -1,9 +1,8 @@
 """`askgate shadow-run`: old and new score compared on the same episodes of the shadow set.
 
-In: scored episodes of the base policy on the shadow set, the baseline with the old weights, and the calibrated weights.
-Out: `reports/shadow_run_<tag>.json` with the agreement of the two scores over all episodes, by task, by difficulty,
-over the judged ones and over those whose votes agree; figures of the policy; and the gates, which are measured on all
-episodes. The weights never saw these episodes: calibration uses none of the shadow set.
+`reports/shadow_run_<tag>.json` has the agreement of the two scores over all episodes, by task, by difficulty, over the
+judged ones and over those whose votes agree; figures of the policy; and the gates, which are measured on all episodes.
+The weights never saw these episodes: calibration uses none of the shadow set.
 
 - `spearman`, `kendall_tau` (tau-b): agreement of the two orders.
 - `top10_overlap`, `top20_overlap`: the share of one top that is in the other too. Equal scores are ordered at random;
@@ -180,10 +179,8 @@ def shadow_run(
 ) -> tuple[Report, Path]:
     """The report and its path. `episodes` is a file of scored episodes.
 
-    `weights`: None before any calibration; the new score then has the weights that a calibration starts from.
-    `policy`: how the policy did, for the report. `live_n`: about how many episodes the judge was to be asked; None:
-    about all.
-    `made_from`: files that the scored episodes were derived from; their SHA-256 go into the evidence.
+    `weights`: None before any calibration; the new score then has the prior weights. `policy`: its figures, for the
+    report. `live_n` and `made_from` are those of `weight_calib`.
     """
     started = now()
     path = REPORTS / f"shadow_run_{tag}.json"

@@ -3,10 +3,8 @@
     minimize  w'Hw/2 - g'w   subject to   sum(w) = 1,   0 <= w_i <= cap
 
 A primal active-set method: hold some weights at a limit, solve for the others in one linear system, and let go of a
-held weight as long as that makes the objective smaller. It ends after finitely many steps at the optimum, and what it
-returns has been checked: no weight can be moved from one dimension to another with a gain.
-
-It sees only H and g (one row for each dimension), so the number of episodes does not matter here.
+held weight as long as that makes the objective smaller. The result is checked: no weight can be moved from one
+dimension to another with a gain.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """One judge for all processes of a Ray cluster: an actor owns limiter, cache and ledger, and makes every call.
 
 `askgate score --cluster ADDRESS` may run on several nodes at once, each with its own dialogues and its own --out. The
-first of them starts the actor on its node, with the cache and the ledger of its folder; the others join it. So one rate
-limit holds for all of them, there is one chain of ledger lines, and a vote that two of them need is paid for once. The
-calls of a process that is killed end in the actor, each with its line; run again, the process finds them in the cache.
+first starts the actor on its node, with the cache and the ledger of its folder; the others join it. The calls of a
+process that is killed end in the actor, each with its ledger line; run again, the process finds them in the cache.
 """
 
 from __future__ import annotations

@@ -2,13 +2,12 @@
 
     reply(sample, "Do you mean the botanist or the linguist?")     # 'Sorry, the linguist'
 
-It follows rules, without chance. A quantity is found by competitive matching (`quantity_questions.py`), a referent or a
-year by what the question points at (`referent_questions.py`). A choice among readings gets the right one, a right guess
-a yes, a wrong guess a no. The words, synonyms and patterns of both languages are in `texts/user_simulator.json`.
+It follows rules, without chance: `quantity_questions.py` for a quantity, `referent_questions.py` for a thing or a year.
+A choice among readings gets the right one, a right guess a yes, a wrong guess a no. The words, synonyms and patterns of
+both languages are in `texts/user_simulator.json`.
 
 The gold answer is never read. A question that gets nothing gets the same words whether or not something is missing, so
-that an ask does not reveal the label. "Please clarify" is asked back; a repeated prompt and ten questions in one get
-nothing.
+that an ask does not reveal the label.
 """
 
 from __future__ import annotations
