@@ -39,7 +39,8 @@ from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
 from ..core.paths import REPORTS
 from . import rank_statistics as stats
-from .scored_episodes import F64, I64, Scores, live_check, read_columns
+from .rank_statistics import F64, I64
+from .scored_episodes import Scores, live_check, read_columns
 from .simplex_qp import Solution, solve
 from .weights import Baseline, Calibrated, Weights, read_baseline
 

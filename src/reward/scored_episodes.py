@@ -29,10 +29,8 @@ from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
 from ..scoring.scores import Score
+from .rank_statistics import F64, I64
 from .recorded_episodes import RecordedEpisode, refuse_one_outcome
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
 
 AGAIN = "score these episodes again"
 SOME = 3
@@ -70,7 +68,7 @@ class Scores:
     success_N: F64
     """1 for success, 0 for failure."""
     weight_N: F64
-    source_N: NDArray[np.int64]
+    source_N: I64
     """Episodes of one source share a number."""
     task_N: NDArray[np.str_]
     level_N: NDArray[np.str_]

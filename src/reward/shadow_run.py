@@ -33,7 +33,8 @@ from ..core.errors import BadInput
 from ..core.files import refuse_overlap, shipped, write_json
 from ..core.paths import REPORTS
 from . import rank_statistics as stats
-from .scored_episodes import F64, I64, Scores, live_check, read_columns
+from .rank_statistics import F64, I64
+from .scored_episodes import Scores, live_check, read_columns
 from .weights import Baseline, Weights, read_baseline, read_weights
 
 RESAMPLES = 1000

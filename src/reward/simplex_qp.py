@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-F64 = NDArray[np.float64]
+from .rank_statistics import F64, I64
 
 TOLERANCE = 1e-9
 """How far a solution may be from optimal, beside the largest number in H and g."""
@@ -97,7 +97,7 @@ def _first_limit(w: F64, target: F64, cap: float) -> tuple[int | None, float]:
     return first, max(0.0, float(shares[first]))
 
 
-def _gainful(slope: F64, held: NDArray[np.int64], scale: float, by_order: bool) -> NDArray[np.intp]:
+def _gainful(slope: F64, held: I64, scale: float, by_order: bool) -> NDArray[np.intp]:
     """Held weights that are worth letting go; none at the optimum.
 
     One is chosen by its gain, and where that goes round in a circle by its place, which cannot (Bland's rule).
