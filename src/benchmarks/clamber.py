@@ -109,10 +109,8 @@ def question_of(said: ParsedReply) -> str:
     return _LABEL.sub("", asked).strip(" .:*")
 
 
-def weighted_f1(outcomes: Sequence[Outcome]) -> float | None:
+def weighted_f1(outcomes: Sequence[Outcome]) -> float:
     """F1 of both classes, weighted by their number of rows."""
-    if not outcomes:
-        return None
     total = 0.0
     for kind in (True, False):
         rows = sum(one["ambiguous"] is kind for one in outcomes)
