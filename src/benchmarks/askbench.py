@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
-from ..scoring.chat_server import Reply
 from .base import (
     Benchmark,
     Complete,
@@ -26,16 +25,13 @@ from .base import (
     Measure,
     Messages,
     Outcome,
-    ParsedReply,
     Row,
     RowSteps,
     Write,
-    continued,
     opening,
     parse_reply,
     plain,
     share,
-    stated_answer,
 )
 
 TURNS = 3
@@ -62,20 +58,28 @@ class AskBench(Benchmark):
         asked = unneeded = False
         for count in range(1, TURNS + 1):
             turn = yield Complete(with_final_turn(messages) if count == TURNS else messages)
-            said = parse_reply(turn.reply)
             verdict = yield Grade(JUDGE, self._material(row, turn.dialogue))
             if verdict is None:
                 return {"graded": False}
             if verdict["final"]:
-                return grade(said, row["expected_answer"], verdict, asked, unneeded)
+                success = verdict["resolved"] and not unneeded
+                return {
+                    "graded": True,
+                    "final": True,
+                    "correct": verdict["correct"],
+                    "resolved": verdict["resolved"],
+                    "asked": asked,
+                    "unneeded": unneeded,
+                    "success": success and same_answer(turn.said.stated_answer, row["expected_answer"]),
+                }
             asked, unneeded = True, unneeded or verdict["resolved"]
             if count < TURNS:
                 user_reply = yield Write(USER, self._knowledge(row, turn.dialogue))
                 if user_reply is None:
                     return {"graded": False}
-                messages = continued(turn, user_reply)
-        none = {"final": False, "correct": False, "resolved": False}
-        return grade(ParsedReply("text", ""), row["expected_answer"], none, asked, unneeded)
+                messages = turn.then(user_reply)
+        no_answer: Outcome = {"graded": True, "final": False, "correct": False, "resolved": None, "asked": asked}
+        return {**no_answer, "unneeded": unneeded, "success": False}
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
         graded = [one for one in outcomes if one["graded"]]
@@ -128,20 +132,6 @@ class AskOverconfidence(AskBench):
     user_knows_question = False
 
 
-def grade(said: ParsedReply, expected: str, verdict: dict[str, bool], asked: bool, unneeded: bool) -> Outcome:
-    """The outcome of a dialogue from the judge's verdict on its last turn."""
-    final, resolved = verdict["final"], verdict["resolved"]
-    return {
-        "graded": True,
-        "final": final,
-        "correct": final and verdict["correct"],
-        "resolved": resolved if final else None,
-        "asked": asked,
-        "unneeded": unneeded,
-        "success": final and resolved and not unneeded and same_answer(stated_answer(said), expected),
-    }
-
-
 def score(accuracy: Measure, coverage: Measure, unneeded: Measure) -> float | None:
     """AskBench's score. Without any final answer the coverage counts as 1, as in the authors' program."""
     if accuracy.figure.value is None or unneeded.figure.value is None:
@@ -160,7 +150,7 @@ def transcript(dialogue: Messages) -> str:
     """The dialogue as the judge reads it: actions by their text, no system prompt, only messages start a line."""
     lines = []
     for role, text in ((one["role"], one["content"]) for one in dialogue if one["role"] != "system"):
-        said = parse_reply(Reply(text)).text if role == "assistant" else text
+        said = parse_reply(text).text if role == "assistant" else text
         lines.append(f"{role.capitalize()}: " + said.replace("\n", "\n| "))
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ rows together:
 
     def run_row(self, row, actions):
         turn = yield Complete(opening(row["question"], "End with '#### ' and the number.", actions))
-        return {"correct": grade(turn.reply, row["answer"])}
+        return {"correct": same_number(turn.said.stated_answer, row["answer"])}
 
 An outcome maps names to True, False, a number, or None where a row does not count for that name.
 """
@@ -43,11 +43,69 @@ class Complete(NamedTuple):
     messages: Messages
 
 
+_STATED = (
+    re.compile(r"####\s*(.+)"),
+    re.compile(r"\bboxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"),
+    re.compile(r"\banswer(?: is|:)\s*(.+?)(?:\.(?:\s|$)|\n|$)", re.I),
+)
+
+
+class ParsedReply(NamedTuple):
+    """A reply as graders see it: its action where it has one, else plain text."""
+
+    kind: Literal["ask", "answer", "text"]
+    text: str
+
+    @property
+    def stated_answer(self) -> str | None:
+        r"""The answer that it states as final: an answer action, `####`, `boxed{}`, or `the answer is`.
+
+        The last one counts. Nothing is guessed: a reply that only ends with a number states no answer.
+
+        >>> [ParsedReply("text", text).stated_answer for text in ("2 + 2 = 4", "#### 4", r"So \boxed{\frac{1}{2}}.")]
+        [None, '4', '\\frac{1}{2}']
+        """
+        if self.kind != "text":
+            return self.text if self.kind == "answer" else None
+        found = [(match.start(), match[1]) for pattern in _STATED for match in pattern.finditer(self.text)]
+        return max(found)[1].strip() if found else None
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks the user: an ask action, or a last sentence that is a question, without a stated answer.
+
+        >>> [ParsedReply("text", text).asks for text in ("How many eggs are left?", "Why 4? Because 2 + 2 = 4.")]
+        [True, False]
+        """
+        if self.kind != "text":
+            return self.kind == "ask"
+        return self.text.rstrip("*_\"'”) \n").endswith(("?", "？")) and self.stated_answer is None
+
+
+def parse_reply(text: str) -> ParsedReply:
+    """
+    >>> parse_reply("Let me see. <ask>How many eggs?</ask>")
+    ParsedReply(kind='ask', text='How many eggs?')
+    """
+    action = parse(text)
+    if action.kind in ("ask", "answer"):
+        return ParsedReply("ask" if action.kind == "ask" else "answer", action.text)
+    return ParsedReply("text", text.strip())
+
+
 class Turn(NamedTuple):
     """A turn of the model: its reply, and the dialogue up to and with it, tool calls included."""
 
     reply: Reply
     dialogue: Messages
+
+    @property
+    def said(self) -> ParsedReply:
+        return parse_reply(self.reply.text)
+
+    def then(self, text: str) -> Messages:
+        """The messages after this turn and a further text of the user."""
+        return (*self.dialogue, _message("user", text))
 
 
 class Grade(NamedTuple):
@@ -138,65 +196,8 @@ def opening(question: str, instruction: str, actions: bool) -> Messages:
     return (_message("user", f"{question}\n\n{instruction}" if instruction else question),)
 
 
-def continued(turn: Turn, text: str) -> Messages:
-    """The messages after a turn of the model and a further text of the user."""
-    return (*turn.dialogue, _message("user", text))
-
-
 def _message(role: str, text: str) -> Message:
     return {"role": role, "content": text}
-
-
-class ParsedReply(NamedTuple):
-    """A reply as graders see it: its action where it has one, else plain text."""
-
-    kind: Literal["ask", "answer", "text"]
-    text: str
-
-
-def parse_reply(reply: Reply) -> ParsedReply:
-    """
-    >>> parse_reply(Reply("Let me see. <ask>How many eggs?</ask>"))
-    ParsedReply(kind='ask', text='How many eggs?')
-    """
-    action = parse(reply.text)
-    if action.kind in ("ask", "answer"):
-        return ParsedReply("ask" if action.kind == "ask" else "answer", action.text)
-    return ParsedReply("text", reply.text.strip())
-
-
-_STATED = (
-    re.compile(r"####\s*(.+)"),
-    re.compile(r"\bboxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"),
-    re.compile(r"\banswer(?: is|:)\s*(.+?)(?:\.(?:\s|$)|\n|$)", re.I),
-)
-
-
-def stated_answer(said: ParsedReply) -> str | None:
-    r"""The answer that a reply states as final: an answer action, `####`, `boxed{}`, or `the answer is`.
-
-    The last one counts. Nothing is guessed: a reply that only ends with a number states no answer.
-
-    >>> [stated_answer(ParsedReply("text", text)) for text in ("2 + 2 = 4", "#### 4", r"So \\boxed{\\frac{1}{2}}.")]
-    [None, '4', '\\\\frac{1}{2}']
-    """
-    if said.kind == "answer":
-        return said.text
-    if said.kind == "ask":
-        return None
-    found = [(match.start(), match[1]) for pattern in _STATED for match in pattern.finditer(said.text)]
-    return max(found)[1].strip() if found else None
-
-
-def asks(said: ParsedReply) -> bool:
-    """Whether a reply asks the user: an ask action, or a last sentence that is a question, without a stated answer.
-
-    >>> [asks(ParsedReply("text", text)) for text in ("How many eggs are left?", "Why 4? Because 2 + 2 = 4.")]
-    [True, False]
-    """
-    if said.kind != "text":
-        return said.kind == "ask"
-    return said.text.rstrip("*_\"'”) \n").endswith(("?", "？")) and stated_answer(said) is None
 
 
 def same_number(answer: str | None, gold: Decimal | float | str) -> bool:

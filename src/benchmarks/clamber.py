@@ -25,7 +25,6 @@ from .base import (
     RowSteps,
     detection,
     opening,
-    parse_reply,
     plain,
     share,
 )
@@ -53,12 +52,16 @@ class Clamber(Benchmark):
     def run_row(self, row: Row, actions: bool) -> RowSteps:
         context = str(row["context"] or "").strip()
         query = f"{context}\n{row['question']}" if context else row["question"]
-        said = parse_reply(
-            (yield Complete(opening(f"Query: {query}" if not actions else query, INSTRUCTION, actions))).reply
-        )
+        said = (yield Complete(opening(query if actions else f"Query: {query}", INSTRUCTION, actions))).said
         ambiguous = str(row["require_clarification"]) == "1"
-        outcome = grade(said, ambiguous)
-        asked = question_of(said)
+        flagged, asked = flags(said), question_of(said)
+        outcome: Outcome = {
+            "ambiguous": ambiguous,
+            "flagged": flagged,
+            "right": flagged == ambiguous,
+            "asked": bool(asked),
+            "behaved": flagged == bool(asked) == ambiguous,
+        }
         if ambiguous and asked:
             material = f"Query:\n{query}\n\nReference question:\n{row['clarifying_question']}\n\nQuestion:\n{asked}"
             verdict = yield Grade(JUDGE, material)
@@ -85,17 +88,6 @@ class Clamber(Benchmark):
         ]
 
 
-def grade(said: ParsedReply, ambiguous: bool) -> Outcome:
-    flagged, asked = flags(said), bool(question_of(said))
-    return {
-        "ambiguous": ambiguous,
-        "flagged": flagged,
-        "right": flagged == ambiguous,
-        "asked": asked,
-        "behaved": flagged == asked == ambiguous,
-    }
-
-
 def flags(said: ParsedReply) -> bool | None:
     """Whether the reply calls the query ambiguous; None if it says neither, which is always wrong.
 
@@ -117,10 +109,8 @@ def question_of(said: ParsedReply) -> str:
     return _LABEL.sub("", asked).strip(" .:*")
 
 
-def weighted_f1(outcomes: Sequence[Outcome]) -> float | None:
+def weighted_f1(outcomes: Sequence[Outcome]) -> float:
     """F1 of both classes, weighted by their number of rows."""
-    if not outcomes:
-        return None
     total = 0.0
     for kind in (True, False):
         rows = sum(one["ambiguous"] is kind for one in outcomes)

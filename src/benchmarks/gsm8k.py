@@ -35,19 +35,14 @@ from .base import (
     Measure,
     Messages,
     Outcome,
-    ParsedReply,
     Row,
     RowSteps,
     Turn,
-    asks,
-    continued,
     detection,
     mean,
     opening,
-    parse_reply,
     same_number,
     share,
-    stated_answer,
 )
 
 SOLVE = "Solve the problem step by step. End with a last line of the form: #### NUMBER"
@@ -73,8 +68,16 @@ class Gsm8k(Benchmark):
             raise BadInput("the answer has no #### line", where=where, remedy=self.answer_remedy)
 
     def run_row(self, row: Row, actions: bool) -> RowSteps:
-        said = parse_reply((yield Complete(opening(row["question"], SOLVE, actions))).reply)
-        return grade(said, row["answer"])
+        said = (yield Complete(opening(row["question"], SOLVE, actions))).said
+        gold, answer = marked(row["answer"]), said.stated_answer
+        # An answer action is AskGate's marker of the final answer, as `####` is that of GSM8K.
+        text = f"#### {said.text}" if said.kind == "answer" else said.text
+        return {
+            "marked_correct": said.kind != "ask" and marked(text) == gold,
+            "correct": not said.asks and same_number(answer, gold or ""),
+            "asked": said.asks,
+            "no_answer": not said.asks and answer is None,
+        }
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
         return [
@@ -83,18 +86,6 @@ class Gsm8k(Benchmark):
             share("asked needlessly", "ours", outcomes, "asked"),
             share("no answer", "ours", outcomes, "no_answer"),
         ]
-
-
-def grade(said: ParsedReply, solution: str) -> Outcome:
-    gold, asked, answer = marked(solution), asks(said), stated_answer(said)
-    # An answer action is AskGate's marker of the final answer, as `####` is that of GSM8K.
-    text = f"#### {said.text}" if said.kind == "answer" else said.text
-    return {
-        "marked_correct": said.kind != "ask" and marked(text) == gold,
-        "correct": not asked and same_number(answer, gold or ""),
-        "asked": asked,
-        "no_answer": not asked and answer is None,
-    }
 
 
 def marked(text: str) -> str | None:
@@ -141,21 +132,20 @@ def _run_authors(row: Row, messages: Messages, actions: bool) -> RowSteps:
     has_premise = False
     for count in range(1, TURNS + 1):
         turn: Turn = yield Complete(messages)
-        reply = turn.reply
         # With actions the model does not know the phrases: an ask action stands for them.
-        if detects(reply) or (actions and parse_reply(reply).kind == "ask"):
+        if detects(turn.reply) or (actions and turn.said.kind == "ask"):
             if has_premise or not lacking:
                 # GRIL ends the episode: nothing is missing (any more).
                 return _gril(False, True, count)
             has_premise = True
             text = f"You are right, something was missing: {row['removed_premise']} Please solve the problem now."
-        elif (has_premise or not lacking) and contained(reply, gold):
+        elif (has_premise or not lacking) and contained(turn.reply, gold):
             return _gril(True, has_premise, count)
         elif has_premise:
             text = f"That is not right. What was missing: {row['removed_premise']} Please try again."
         else:
             text = "That is not right. Please try again."
-        messages = continued(turn, text)
+        messages = turn.then(text)
     return _gril(False, has_premise, TURNS)
 
 
@@ -166,15 +156,15 @@ def _gril(success: bool, detected: bool, turns: int) -> Outcome:
 def _run_ours(row: Row, messages: Messages) -> RowSteps:
     premise, gold = row["removed_premise"], marked(row["answer"]) or ""
     turn: Turn = yield Complete(messages)
-    said = parse_reply(turn.reply)
-    detected = asks(said) or detects(turn.reply)
+    said = turn.said
+    detected = said.asks or detects(turn.reply)
     if not detected or premise is None:
-        right = premise is None and not detected and same_number(stated_answer(said), gold)
+        right = premise is None and not detected and same_number(said.stated_answer, gold)
         return {"detected": detected, "success": right}
-    if asks(said) and not concerns(said.text, premise, row["question"]):
+    if said.asks and not concerns(said.text, premise, row["question"]):
         return {"detected": True, "success": False}
-    said = parse_reply((yield Complete(continued(turn, str(premise)))).reply)
-    return {"detected": True, "success": not asks(said) and same_number(stated_answer(said), gold)}
+    said = (yield Complete(turn.then(str(premise)))).said
+    return {"detected": True, "success": not said.asks and same_number(said.stated_answer, gold)}
 
 
 def detects(reply: Reply) -> bool:
@@ -210,8 +200,6 @@ def concerns(asked: str, premise: str, question: str) -> bool:
 
 
 def _content(text: str) -> set[str]:
-    return {_stem(word) for word in words(text.lower()) if word.isalpha() and word not in FUNCTION_WORDS}
-
-
-def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+    """Content words, without the s of a plural."""
+    said = [word for word in words(text) if word.isalpha() and word not in FUNCTION_WORDS]
+    return {word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in said}

@@ -19,7 +19,7 @@ from pathlib import Path
 from ..core.errors import BadInput
 from ..core.files import explain_read_errors
 from .askbench import AskBench
-from .base import Complete, Measure, Outcome, Row, RowSteps, continued, opening, parse_reply, share
+from .base import Complete, Measure, Outcome, Row, RowSteps, opening, share
 
 TRIES = 6
 COLUMNS = ("Rewritten Problem", "Variables", "Possible Questions", "GT Question")
@@ -49,14 +49,12 @@ class QuestBench(AskBench):
         if "options" not in row:
             return (yield from super().run_row(row, actions))
         messages = opening(f"{row['problem']}\n\nPossible questions:\n{row['options']}", INSTRUCTION, False)
-        turn = yield Complete(messages)
-        first = last = parse_reply(turn.reply).text
+        first = turn = yield Complete(messages)
         for _ in range(TRIES - 1):
-            if choice(last) is not None:
+            if choice(turn.said.text) is not None:
                 break
-            turn = yield Complete(continued(turn, AGAIN))
-            last = parse_reply(turn.reply).text
-        return grade_choice(first, last, row["gold"])
+            turn = yield Complete(turn.then(AGAIN))
+        return grade_choice(first.said.text, turn.said.text, row["gold"])
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
         if "graded" in outcomes[0]:

@@ -7,9 +7,8 @@
     reports/benchmarks/index.html                     all results
 
 KEY of a result is a hash of model, data, number of rows, settings and judge; that of replies leaves out rows and judge.
-The same command finds its replies again, so a run that was killed resumes, a longer run continues a shorter one, and a
-new grader grades the old replies. The judge has a cache and a ledger of its own: those of the gates hold the evidence
-of a training run.
+So a run that was killed resumes, a longer run continues a shorter one, and a new grader grades the old replies. The
+judge has a cache and a ledger of its own: those of the gates hold the evidence of a training run.
 """
 
 from __future__ import annotations
@@ -111,12 +110,7 @@ class BenchmarkResult(Struct, frozen=True):
 
 
 def run_benchmark(
-    name: str,
-    data: Path,
-    model: str,
-    limit: int | None = None,
-    actions: bool = False,
-    reporter: Reporter = TO_LOG,
+    name: str, data: Path, model: str, limit: int | None = None, actions: bool = False, reporter: Reporter = TO_LOG
 ) -> tuple[BenchmarkResult, Path]:
     """The result, and the path of its file."""
     if name not in BENCHMARKS:
@@ -172,8 +166,11 @@ def run_benchmark(
         ran = zip(chosen, runner.dialogues, outcomes, strict=True)
         write_records(handle, ({"row": row, "dialogues": made, "outcome": outcome} for row, made, outcome in ran))
     write_json(result_file, result)
+    groups: dict[bytes, list[BenchmarkResult]] = {}
+    for one in read_results():
+        groups.setdefault(one.comparison, []).append(one)
     with atomic_write(FOLDER / PAGE) as handle:
-        handle.write(opened_in(render_page("benchmarks.html", groups=_groups(read_results()))))
+        handle.write(opened_in(render_page("benchmarks.html", groups=list(groups.values()))))
     return result, result_file
 
 
@@ -356,11 +353,3 @@ def read_results() -> list[BenchmarkResult]:
         except msgspec.ValidationError:
             continue
     return found
-
-
-def _groups(results: Sequence[BenchmarkResult]) -> list[list[BenchmarkResult]]:
-    """Results that can be compared, together."""
-    groups: dict[bytes, list[BenchmarkResult]] = {}
-    for result in results:
-        groups.setdefault(result.comparison, []).append(result)
-    return list(groups.values())

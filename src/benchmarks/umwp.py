@@ -18,22 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.errors import BadInput
-from .base import (
-    Benchmark,
-    Complete,
-    Measure,
-    Outcome,
-    ParsedReply,
-    Row,
-    RowSteps,
-    asks,
-    detection,
-    opening,
-    parse_reply,
-    same_number,
-    share,
-    stated_answer,
-)
+from .base import Benchmark, Complete, Measure, Outcome, Row, RowSteps, detection, opening, same_number, share
 
 INSTRUCTION = (
     "Solve the problem step by step and end with: The answer is NUMBER. If it cannot be solved because something is "
@@ -63,8 +48,24 @@ class Umwp(Benchmark):
             raise BadInput("is answerable and has no answer", where=where, remedy="give the official UMWP file")
 
     def run_row(self, row: Row, actions: bool) -> RowSteps:
-        said = parse_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))).reply)
-        return grade(said, row["answer"][0] if row["answerable"] else None)
+        said = (yield Complete(opening(row["question"], INSTRUCTION, actions))).said
+        gold = row["answer"][0] if row["answerable"] else None
+        sentences = [one for part in _SENTENCES.split(said.text) if (one := part.strip())]
+        last = " ".join(sentences[-LAST_SENTENCES:]).replace(",", "")
+        unsure = said.kind == "ask" or bool(_UNSURE.search(said.text) or _VARIABLE.search(last))
+        numbers = [float(one) for one in _NUMBERS.findall(last)]
+        # Ours: the end says that there is no answer, and states none.
+        answer = said.stated_answer
+        denies = _UNSURE.search(" ".join(sentences[-2:])) and not any(map(str.isdigit, answer or ""))
+        rejected = said.asks or bool(denies)
+        return {
+            "unanswerable": gold is None,
+            "unsure": unsure,
+            "number_correct": not unsure and gold in numbers,
+            "rejected": rejected,
+            "correct": not rejected and gold is not None and same_number(answer, gold),
+            "asked": said.asks,
+        }
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
         answerable = [one for one in outcomes if not one["unanswerable"]]
@@ -76,30 +77,3 @@ class Umwp(Benchmark):
             share("accuracy on answerable", "ours", answerable, "correct"),
             share("asked on unanswerable", "ours", unanswerable, "asked"),
         ]
-
-
-def grade(said: ParsedReply, gold: float | None) -> Outcome:
-    """`gold` is None for a problem without an answer."""
-    last = " ".join(_sentences(said.text)[-LAST_SENTENCES:]).replace(",", "")
-    unsure = said.kind == "ask" or bool(_UNSURE.search(said.text) or _VARIABLE.search(last))
-    numbers = [float(one) for one in _NUMBERS.findall(last)]
-    rejected = asks(said) or rejects(said)
-    return {
-        "unanswerable": gold is None,
-        "unsure": unsure,
-        "number_correct": not unsure and gold in numbers,
-        "rejected": rejected,
-        "correct": not rejected and gold is not None and same_number(stated_answer(said), gold),
-        "asked": asks(said),
-    }
-
-
-def rejects(said: ParsedReply) -> bool:
-    """Whether a reply ends by saying that there is no answer, and states none."""
-    return bool(_UNSURE.search(" ".join(_sentences(said.text)[-2:]))) and not any(
-        map(str.isdigit, stated_answer(said) or "")
-    )
-
-
-def _sentences(text: str) -> list[str]:
-    return [one for part in _SENTENCES.split(text) if (one := part.strip())]

@@ -84,17 +84,9 @@ def read_seal_of(folder: Path, seed: int, side: str) -> Seal | None:
 
 def profile_plan(profile: Profile) -> AblationPlan:
     """The ablation that a profile asks for: alpha of its config, and the cap that every gated run has."""
-    paths, sizes = profile.paths, profile.sizes.ablation
-    return AblationPlan(
-        paths.ablation_config,
-        load_train_config(paths.ablation_config).reward.alpha,
-        OVERCLAR_CAP,
-        sizes.steps,
-        sizes.seeds,
-        sizes.samples,
-        paths.ablation_episodes,
-        "",
-    )
+    config, episodes = profile.paths.ablation_config, profile.paths.ablation_episodes
+    alpha, sizes = load_train_config(config).reward.alpha, profile.sizes.ablation
+    return AblationPlan(config, alpha, OVERCLAR_CAP, sizes.steps, sizes.seeds, sizes.samples, episodes, "")
 
 
 def is_sealed_as(seal: Seal | None, config: TrainConfig, sources: Mapping[str, str]) -> bool:

@@ -70,10 +70,6 @@ class Side:
         return table(self.episodes)
 
     @cached_property
-    def values(self) -> F64:
-        return ratio(*self.table.sum(axis=2))
-
-    @cached_property
     def resampled(self) -> F64:
         """The figures in each resample of the samples. The episodes of a sample are resampled together."""
         firsts = np.unique([one.sample_id for one in self.episodes], return_index=True)[1]
@@ -101,8 +97,15 @@ def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> d
 
 
 def compare_sides(base: Side, trained: Side) -> dict[str, Change]:
-    _require_same_samples(base, trained)
-    delta, then, now = trained.values - base.values, base.figures, trained.figures
+    if base.facts != trained.facts:
+        odd = next(iter((base.facts - trained.facts) or (trained.facts - base.facts)))
+        raise BadInput(
+            f"the two policies did not run on the same samples; {odd[0]!r} is one that differs",
+            where="comparison",
+            remedy="evaluate both on the same file, each sample equally often",
+        )
+    after, before = (ratio(*side.table.sum(axis=2)) for side in (trained, base))
+    delta, then, now = after - before, base.figures, trained.figures
     low, high = _interval(trained.resampled - base.resampled)
     return {
         name: _change(name, then[name], now[name], delta[row], low[row], high[row]) for row, name in enumerate(NAMES)
@@ -174,17 +177,6 @@ def overclar_check(rate: Change, name: str, fall: float | None, most: float, lim
     if rate.base.value is not None and rate.base.value < limits.overclar_small:
         return check("overclar_rate", rate.trained.value, "<", limits.overclar_small, *texts)
     return check(name, fall, "<=", most, *texts)
-
-
-def _require_same_samples(base: Side, trained: Side) -> None:
-    """Another set of samples, or other facts about them, compares nothing."""
-    if base.facts != trained.facts:
-        odd = next(iter((base.facts - trained.facts) or (trained.facts - base.facts)))
-        raise BadInput(
-            f"the two policies did not run on the same samples; {odd[0]!r} is one that differs",
-            where="comparison",
-            remedy="evaluate both on the same file, each sample equally often",
-        )
 
 
 def sample_facts(episode: Episode) -> tuple[str, str, str | None, bool]:

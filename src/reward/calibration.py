@@ -6,15 +6,13 @@
 x_i are the dimensions of episode i, y_i is 1 for success, s_i is its weight. It is the mean, not the sum, so `l2` means
 the same for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
 
-The intercept a absorbs the level: how often a policy succeeds is no merit of a dimension. Without it the weights would
-go to whatever dimension has a mean near the success rate, and a dimension that tells right from wrong but is high on
-average would get nothing. The intercept is no part of the score.
+Without the intercept a, which is no part of the score, the weights would go to whatever dimension has a mean near the
+success rate, not to those that tell right from wrong.
 
 Every fit (all episodes, each fold's training part, each bootstrap resample) differs only in how often an episode
-counts, so one pass over the episodes gives the normal equations of all of them.
-
-What the weights are worth is measured on held-out folds, against the old weights: the rank correlation with success
-(median over the folds) and the mean absolute error. There every episode counts once, an unstable one too.
+counts, so one pass over the episodes gives the normal equations of all of them. The weights are compared with the old
+ones on held-out folds, by rank correlation with success (median over the folds) and mean absolute error; there every
+episode counts once.
 """
 
 from __future__ import annotations
@@ -41,7 +39,8 @@ from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
 from ..core.paths import REPORTS
 from . import rank_statistics as stats
-from .scored_episodes import F64, I64, Scores, live_check, read_columns
+from .rank_statistics import F64, I64
+from .scored_episodes import Scores, live_check, read_columns
 from .simplex_qp import Solution, solve
 from .weights import Baseline, Calibrated, Weights, read_baseline
 
@@ -249,9 +248,8 @@ class HeldOut:
 
 
 def _compared(figures: dict[str, F64], changes: F64) -> Compared:
-    return Compared(
-        float(figures["old"][0]), float(figures["prior"][0]), float(figures["new"][0]), *stats.interval(changes)
-    )
+    old, prior, new = (float(figures[name][0]) for name in ("old", "prior", "new"))
+    return Compared(old, prior, new, *stats.interval(changes))
 
 
 def weight_calib(

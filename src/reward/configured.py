@@ -13,11 +13,5 @@ def make_reward(config: TrainConfig) -> TrainingReward:
     """Outcome, penalty for needless asks, and the calibrated dimensions if the config names weights."""
     reward, weight_max = config.reward, profile_for(config).thresholds.weight_max
     dimensions = load_dimensions(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
-    return TrainingReward(
-        weight=reward.outcome,
-        info=reward.info,
-        alpha=reward.alpha if config.use_overclar_penalty else 0.0,
-        cap=reward.cap,
-        beta=reward.difficulty_beta,
-        dimensions=dimensions,
-    )
+    alpha = reward.alpha if config.use_overclar_penalty else 0.0
+    return TrainingReward(reward.outcome, reward.info, alpha, reward.cap, reward.difficulty_beta, dimensions)

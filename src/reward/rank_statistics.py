@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..core.check import Check, Remedy, check
 
 F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 
 TIE_DIGITS = 12
 """Sums of the same products in another order differ in the last bits; that is a tie, not an order."""
@@ -98,7 +99,7 @@ def kendall(x_N: F64, y_N: F64, counts_BN: F64) -> F64:
     return ratio(sums[0], np.sqrt(sums[1] * sums[2]))
 
 
-def resamples(source_N: NDArray[np.int64], times: int, rng: np.random.Generator) -> Iterator[F64]:
+def resamples(source_N: I64, times: int, rng: np.random.Generator) -> Iterator[F64]:
     """Counts of bootstrap resamples, some rows at a time. Sources are drawn, each with all its episodes."""
     sources = int(source_N.max()) + 1
     for rows in blocks(times, max(1, NUMBERS_AT_ONCE // len(source_N))):

@@ -84,26 +84,14 @@ def record(
 
     levels = [measured.level for measured in measure_all(list(samples))]
     jobs = [Job(sample, level, plan.seed) for sample, level in zip(samples, levels, strict=True)]
+    generator = torch.Generator(device).manual_seed(plan.seed)
     made = generate(
-        policy,
-        renderer,
-        jobs,
-        plan.limits,
-        device=device,
-        generator=torch.Generator(device).manual_seed(plan.seed),
-        dtype=dtype,
-        progress=progress,
+        policy, renderer, jobs, plan.limits, device=device, generator=generator, dtype=dtype, progress=progress
     )
-    recorded = [
-        RecordedEpisode(
-            id=f"{job.sample.id}/0",
-            source_id=job.sample.provenance.source_id,
-            split=job.sample.provenance.split,
-            model=model,
-            episode=one.episode,
-        )
-        for job, one in zip(jobs, made, strict=True)
-    ]
+    recorded = []
+    for sample, one in zip(samples, made, strict=True):
+        origin = sample.provenance
+        recorded.append(RecordedEpisode(f"{sample.id}/0", origin.source_id, origin.split, model, one.episode))
     refuse_one_outcome([one.episode.success for one in recorded])
     return recorded
 
@@ -125,19 +113,16 @@ def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, 
     with atomic_files() as start:
         episodes, facts = start(path), start(sidecar(path))
         write_records(episodes, recorded)
-        facts.write(
-            json_bytes(
-                {
-                    "sha256": sha256_file(written(episodes)),
-                    "pool": str(pool),
-                    "pool_sha256": sha256_file(pool),
-                    "model_sha256": recorded[0].model,
-                    "plan": plan.facts(),
-                    "episodes": len(recorded),
-                    "successes": sum(one.episode.success for one in recorded),
-                }
-            )
-        )
+        made = {
+            "sha256": sha256_file(written(episodes)),
+            "pool": str(pool),
+            "pool_sha256": sha256_file(pool),
+            "model_sha256": recorded[0].model,
+            "plan": plan.facts(),
+            "episodes": len(recorded),
+            "successes": sum(one.episode.success for one in recorded),
+        }
+        facts.write(json_bytes(made))
 
 
 def recorded_before(

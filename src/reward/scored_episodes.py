@@ -3,10 +3,9 @@
 A line of such a file holds every dimension of one episode by name, the old 7 and the new ones. Reading it needs neither
 model nor judge.
 
-A judge costs time or money, so it may score only a random sample of the episodes, drawn before anything was scored. The
-others have no live dimensions and say `live: false`; that is neither a missing score nor a zero. The judge's mean over
-the episodes that it scored stands in for them: one number for all, so that it changes no order among them and does not
-set them apart from those that were judged. Weights carry these means (`stand_in`), so that shadow run and training use
+The judge may score only a random sample of the episodes, drawn before anything was scored. The others have no live
+dimensions and say `live: false`. The judge's mean over the episodes that it scored stands in for them: one number for
+all, so that it changes no order among them. Weights carry these means (`stand_in`), so that shadow run and training use
 those of the calibration. An episode that the judge was asked to score and did not score is refused.
 """
 
@@ -30,10 +29,8 @@ from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
 from ..scoring.scores import Score
+from .rank_statistics import F64, I64
 from .recorded_episodes import RecordedEpisode, refuse_one_outcome
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
 
 AGAIN = "score these episodes again"
 SOME = 3
@@ -71,7 +68,7 @@ class Scores:
     success_N: F64
     """1 for success, 0 for failure."""
     weight_N: F64
-    source_N: NDArray[np.int64]
+    source_N: I64
     """Episodes of one source share a number."""
     task_N: NDArray[np.str_]
     level_N: NDArray[np.str_]

@@ -1,9 +1,8 @@
 """`askgate shadow-run`: old and new score compared on the same episodes of the shadow set.
 
-In: scored episodes of the base policy on the shadow set, the baseline with the old weights, and the calibrated weights.
-Out: `reports/shadow_run_<tag>.json` with the agreement of the two scores over all episodes, by task, by difficulty,
-over the judged ones and over those whose votes agree; figures of the policy; and the gates, which are measured on all
-episodes. The weights never saw these episodes: calibration uses none of the shadow set.
+`reports/shadow_run_<tag>.json` has the agreement of the two scores over all episodes, by task, by difficulty, over the
+judged ones and over those whose votes agree; figures of the policy; and the gates, which are measured on all episodes.
+The weights never saw these episodes: calibration uses none of the shadow set.
 
 - `spearman`, `kendall_tau` (tau-b): agreement of the two orders.
 - `top10_overlap`, `top20_overlap`: the share of one top that is in the other too. Equal scores are ordered at random;
@@ -23,6 +22,7 @@ from typing import Any
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from askgate_env.types import LEVELS, TASKS
@@ -33,14 +33,11 @@ from ..core.errors import BadInput
 from ..core.files import refuse_overlap, shipped, write_json
 from ..core.paths import REPORTS
 from . import rank_statistics as stats
-from .scored_episodes import F64, I64, Scores, live_check, read_columns
+from .rank_statistics import F64, I64
+from .scored_episodes import Scores, live_check, read_columns
 from .weights import Baseline, Weights, read_baseline, read_weights
 
 RESAMPLES = 1000
-POINT_ESTIMATES = (
-    "spearman", "kendall_tau", "top10_overlap", "top20_overlap", "corr_to_success_old", "corr_to_success_new",
-    "corr_improve",
-)  # fmt: skip
 FEWEST = 3
 """Fewer episodes than this have no order to compare."""
 
@@ -51,18 +48,18 @@ class Agreement(Struct, frozen=True):
     episodes: int
     samples: int
     success_rate: float | None
-    spearman: float | None
-    kendall_tau: float | None
-    top10_overlap: float | None
-    top20_overlap: float | None
-    corr_to_success_old: float | None
-    corr_to_success_new: float | None
-    corr_improve_pct: float | None
-    corr_improve: float | None
+    spearman: float | None = None
+    kendall_tau: float | None = None
+    top10_overlap: float | None = None
+    top20_overlap: float | None = None
+    corr_to_success_old: float | None = None
+    corr_to_success_new: float | None = None
+    corr_improve_pct: float | None = None
+    corr_improve: float | None = None
     """The gain as a difference."""
-    top10_reachable: float | None
+    top10_reachable: float | None = None
     """The overlap that no score could exceed: below 1 where equals in the old score share the edge of its top."""
-    intervals: dict[str, tuple[float, float]]
+    intervals: dict[str, tuple[float, float]] = {}
     """The middle 95% of the resamples, for each figure that could be measured."""
 
 
@@ -71,17 +68,16 @@ def agreement(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArra
     rows = slice(None) if where_N is None else where_N
     old_N, new_N = scores.matrix_ND[rows] @ old_D, scores.matrix_ND[rows] @ new_D
     success_N, source_N = scores.success_N[rows], scores.source_N[rows]
-    found = _measured(old_N, new_N, success_N, np.ones((1, len(old_N)))) if len(old_N) >= FEWEST else {}
-    value = {name: round(float(one[0]), stats.DIGITS) for name, one in found.items() if not np.isnan(one[0])}
-    return Agreement(
-        episodes=len(success_N),
-        samples=len(np.unique(source_N)),
-        success_rate=float(success_N.mean()) if len(success_N) else None,
-        corr_improve_pct=stats.gain_pct(value.get("corr_to_success_old"), value.get("corr_to_success_new")),
-        **{name: value.get(name) for name in POINT_ESTIMATES},
-        top10_reachable=_reachable(old_N, 0.10) if value else None,
-        intervals=_intervals(old_N, new_N, success_N, source_N, set(value), seed) if value else {},
-    )
+    measured = _measured(old_N, new_N, success_N, np.ones((1, len(old_N)))) if len(old_N) >= FEWEST else {}
+    found = {name: round(float(one[0]), stats.DIGITS) for name, one in measured.items() if not np.isnan(one[0])}
+    success_rate = float(success_N.mean()) if len(success_N) else None
+    whole = Agreement(len(success_N), len(np.unique(source_N)), success_rate)
+    if not found:
+        return whole
+    gain = stats.gain_pct(found.get("corr_to_success_old"), found.get("corr_to_success_new"))
+    intervals = _intervals(old_N, new_N, success_N, source_N, set(found), seed)
+    reachable = _reachable(old_N, 0.10)
+    return replace(whole, **found | {"corr_improve_pct": gain}, top10_reachable=reachable, intervals=intervals)
 
 
 def split(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[str, Agreement]]:
@@ -184,10 +180,8 @@ def shadow_run(
 ) -> tuple[Report, Path]:
     """The report and its path. `episodes` is a file of scored episodes.
 
-    `weights`: None before any calibration; the new score then has the weights that a calibration starts from.
-    `policy`: how the policy did, for the report. `live_n`: about how many episodes the judge was to be asked; None:
-    about all.
-    `made_from`: files that the scored episodes were derived from; their SHA-256 go into the evidence.
+    `weights`: None before any calibration; the new score then has the prior weights. `policy`: its figures, for the
+    report. `live_n` and `made_from` are those of `weight_calib`.
     """
     started = now()
     path = REPORTS / f"shadow_run_{tag}.json"

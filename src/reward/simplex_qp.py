@@ -3,10 +3,8 @@
     minimize  w'Hw/2 - g'w   subject to   sum(w) = 1,   0 <= w_i <= cap
 
 A primal active-set method: hold some weights at a limit, solve for the others in one linear system, and let go of a
-held weight as long as that makes the objective smaller. It ends after finitely many steps at the optimum, and what it
-returns has been checked: no weight can be moved from one dimension to another with a gain.
-
-It sees only H and g (one row for each dimension), so the number of episodes does not matter here.
+held weight as long as that makes the objective smaller. The result is checked: no weight can be moved from one
+dimension to another with a gain.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-F64 = NDArray[np.float64]
+from .rank_statistics import F64, I64
 
 TOLERANCE = 1e-9
 """How far a solution may be from optimal, beside the largest number in H and g."""
@@ -99,7 +97,7 @@ def _first_limit(w: F64, target: F64, cap: float) -> tuple[int | None, float]:
     return first, max(0.0, float(shares[first]))
 
 
-def _gainful(slope: F64, held: NDArray[np.int64], scale: float, by_order: bool) -> NDArray[np.intp]:
+def _gainful(slope: F64, held: I64, scale: float, by_order: bool) -> NDArray[np.intp]:
     """Held weights that are worth letting go; none at the optimum.
 
     One is chosen by its gain, and where that goes round in a circle by its place, which cannot (Bland's rule).

@@ -188,7 +188,7 @@ class BatchClient:
 
     async def _step(self) -> bool:
         """Sends what waits and looks once at each batch. Returns whether something changed."""
-        changed = self._take_cached() | self._enqueue()
+        changed = self._enqueue()
         for batch in self._open():
             try:
                 changed |= await self._advance(batch)
@@ -213,25 +213,22 @@ class BatchClient:
             remedy = "set the SCORER_API_KEY that created it, or give its votes up: askgate scorecache forget-batches"
         raise BadInput(f"batch {batch.batch or batch.name}: {failure}", where=self.provider.name, remedy=remedy)
 
-    def _take_cached(self) -> bool:
-        """Ends the asks whose reply another process has stored meanwhile."""
-        queued = self._queued()
-        cached = [
-            one
-            for key, one in self._waiting.items()
-            if key not in queued and not one.reply.done() and self._store.get(one.ask)
-        ]
-        for one in cached:
-            one.reply.set_result(InCache())
-        return bool(cached)
-
     def _enqueue(self) -> bool:
-        """Writes the requests that wait for no batch yet, in files of a size that the providers accept."""
-        queued = self._queued()
+        """Writes the requests that wait for no batch yet, in files of a size that the providers accept.
+
+        An ask whose reply another process has stored meanwhile ends. Returns whether something changed.
+        """
+        queued = {key for (key,) in self._store.read("SELECT key FROM batch_votes WHERE done = 0")}
         lines: list[tuple[Ask, str]] = []
-        size = 0
+        size, cached = 0, False
         for key, one in self._waiting.items():
-            if key in queued or one.reply.done() or self._store.is_held(key):
+            if key in queued or one.reply.done():
+                continue
+            if self._store.get(one.ask):
+                one.reply.set_result(InCache())
+                cached = True
+                continue
+            if self._store.is_held(key):
                 continue
             line = self._api.request(key, request(self.provider, one.ask, one.again))
             if len(lines) == MOST_REQUESTS or size + len(line.encode()) >= MOST_BYTES:
@@ -239,7 +236,7 @@ class BatchClient:
             lines.append((one.ask, line))
             size += len(line.encode()) + 1
         if not lines:
-            return False
+            return cached
         name = f"askgate-{uuid.uuid4().hex}"
         rows = [(name, ask.key, msgspec.json.encode(ask).decode(), line) for ask, line in lines]
         with self._store.writing("FULL") as connection:
@@ -254,9 +251,6 @@ class BatchClient:
                 connection.executemany("DELETE FROM batch_votes WHERE name = ? AND key = ?", held)
         self._sure.add(name)
         return True
-
-    def _queued(self) -> set[str]:
-        return {key for (key,) in self._store.read("SELECT key FROM batch_votes WHERE done = 0")}
 
     def _open(self) -> list[_Batch]:
         """Batches of this judge with requests that wait, oldest first."""
@@ -319,13 +313,24 @@ class BatchClient:
         if unused or unknown:
             self._tell(f"batch {batch.batch}: {unused} lines repeated or damaged, {unknown} with an unknown custom_id")
         status = str(found.get("status"))
-        self._ledger.append([self._entry(batch, found, len(rows), outcomes)])
+        ended = BatchEntry(
+            batch=printable(batch.batch),
+            provider=self.provider.name,
+            server=address(self.provider.server),
+            requests=len(rows),
+            replies=sum(isinstance(one, Reply) for one in outcomes.values()),
+            status=printable(status),
+            seconds=self._seconds(batch, found),
+            at=timestamp(),
+        )
+        self._ledger.append([ended])
         if status == "failed":
             nothing = CallFailed("refused", f"the batch failed: {why_failed(found)}")
         else:
             nothing = CallFailed("timeout", f"the batch ended ({status}) without this request")
+        waits = [(key, ask) for key, ask, done in rows if done == WAITING]
         failed = []
-        for key, ask, _ in [row for row in rows if row[2] == WAITING]:
+        for key, ask in waits:
             outcome, waiting = outcomes.get(key, nothing), self._waiting.get(key)
             if isinstance(outcome, CallFailed):
                 failed.append((batch.name, key))
@@ -334,23 +339,9 @@ class BatchClient:
         with self._store.writing("FULL") as connection:
             connection.executemany(f"UPDATE batch_votes SET done = {FAILED} WHERE name = ? AND key = ?", failed)
         self._delivered.add(batch.name)
-        for key, _, _ in [row for row in rows if row[2] == WAITING]:
+        for key, _ in waits:
             if (waiting := self._waiting.get(key)) and not waiting.reply.done():
                 waiting.reply.set_result(outcomes.get(key, nothing))
-
-    def _entry(
-        self, batch: _Batch, found: dict[str, Any], requests: int, outcomes: dict[str, Reply | CallFailed]
-    ) -> BatchEntry:
-        return BatchEntry(
-            batch=printable(batch.batch),
-            provider=self.provider.name,
-            server=address(self.provider.server),
-            requests=requests,
-            replies=sum(isinstance(one, Reply) for one in outcomes.values()),
-            status=printable(str(found.get("status"))),
-            seconds=self._seconds(batch, found),
-            at=timestamp(),
-        )
 
     def _seconds(self, batch: _Batch, found: dict[str, Any]) -> float:
         """How long the batch was seen unfinished. One that this run did not create may have ended while nobody looked:

@@ -1,16 +1,15 @@
 """One judge for all processes of a Ray cluster: an actor owns limiter, cache and ledger, and makes every call.
 
 `askgate score --cluster ADDRESS` may run on several nodes at once, each with its own dialogues and its own --out. The
-first of them starts the actor on its node, with the cache and the ledger of its folder; the others join it. So one rate
-limit holds for all of them, there is one chain of ledger lines, and a vote that two of them need is paid for once. The
-calls of a process that is killed end in the actor, each with its line; run again, the process finds them in the cache.
+first starts the actor on its node, with the cache and the ledger of its folder; the others join it. The calls of a
+process that is killed end in the actor, each with its ledger line; run again, the process finds them in the cache.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from hashlib import sha256
@@ -21,7 +20,7 @@ from ..core.errors import BadInput
 from ..core.files import code_sha256
 from ..runtime.workers import joined
 from .client import JudgeClient
-from .judge import Judge, Session, Tally, open_session
+from .judge import Judge, Session, Tally, Tell, open_session
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
 from .types import ScoringEntry
@@ -44,26 +43,23 @@ class JudgeActor:
 
     async def open(self, run: str, settings: ScorerSettings) -> list[str]:
         """Begins a run and returns what the user should know. All runs at a time have the same settings but votes."""
-        async with self._opening:
-            return self._open(run, settings)
-
-    def _open(self, run: str, settings: ScorerSettings) -> list[str]:
         notes: list[str] = []
         fingerprint = _fingerprint(settings)
-        if self._stack is None:
-            with ExitStack() as stack:  # a session that cannot be opened must not be in the way of the next run
-                self._session: Session = stack.enter_context(open_session(settings, notes.append))
-                self._client: JudgeClient = self._session.client()
-                self._stack, self._fingerprint = stack.pop_all(), fingerprint
-        elif fingerprint != self._fingerprint:
-            raise BadInput(
-                f"the judge of this cluster has other settings; its ledger is {self._session.ledger.path}",
-                where="--cluster",
-                remedy="use the folder, config and version of the other run, or wait until it ends; after a"
-                " run that was killed, restart the cluster (`ray stop`)",
-            )
-        self._judges[run] = replace(self._session, settings=settings).judge(self._client)
-        self._scoring[run] = set()
+        async with self._opening:
+            if self._stack is None:
+                with ExitStack() as stack:  # a session that cannot be opened must not be in the way of the next run
+                    self._session: Session = stack.enter_context(open_session(settings, notes.append))
+                    self._client: JudgeClient = self._session.client()
+                    self._stack, self._fingerprint = stack.pop_all(), fingerprint
+            elif fingerprint != self._fingerprint:
+                raise BadInput(
+                    f"the judge of this cluster has other settings; its ledger is {self._session.ledger.path}",
+                    where="--cluster",
+                    remedy="use the folder, config and version of the other run, or wait until it ends; after a"
+                    " run that was killed, restart the cluster (`ray stop`)",
+                )
+            self._judges[run] = replace(self._session, settings=settings).judge(self._client)
+            self._scoring[run] = set()
         return notes
 
     async def score(self, run: str, sample: Dialogue, repeat: bool) -> tuple[ScoringEntry, Tally, int]:
@@ -117,7 +113,7 @@ class RemoteJudge:
 
 
 @contextmanager
-def cluster_judge(cluster: str, settings: ScorerSettings, tell: Callable[[str], None]) -> Iterator[RemoteJudge]:
+def cluster_judge(cluster: str, settings: ScorerSettings, tell: Tell) -> Iterator[RemoteJudge]:
     """Joins the judge of a cluster, or starts it on this node if it has none."""
     with joined(cluster) as ray:
         from ray.exceptions import RayActorError, RayTaskError

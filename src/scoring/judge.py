@@ -40,6 +40,7 @@ from .store import Store, Stored, bad_replies, fetch
 from .types import OWN, Ask, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, printable, timestamp
 from .votes import aggregate, votes_wanted, without_thought
 
+Tell = Callable[[str], None]
 FIRST_REPEAT = 200
 """Number of the first vote of a repeated scoring. A first scoring has at most 101 votes."""
 OWN_CALLS = 1
@@ -84,6 +85,9 @@ class Tally:
         return self.cache_hits / votes if votes else 0.0
 
 
+Progress = Callable[[Tally], None]
+
+
 @dataclass
 class _Draft:
     """The ledger entries that one scoring will write."""
@@ -93,10 +97,6 @@ class _Draft:
     paid: list[Stored] = field(default_factory=list)
     entry: ScoringEntry | None = None
     """None if the scoring was cut short: its calls are recorded all the same."""
-
-
-class _NoVote(Exception):
-    """A vote that could not be obtained. The message says why."""
 
 
 class Judge:
@@ -135,8 +135,8 @@ class Judge:
         async with self._written(draft):
             try:
                 return await self._fetch(ask, draft), ""
-            except _NoVote as trouble:
-                return None, str(trouble)
+            except CallFailed as failure:
+                return None, printable(str(failure))
 
     async def _score(self, name: str, key: str, lang: Lang, text: str, version: str, first: int) -> ScoringEntry:
         draft = _Draft()
@@ -170,9 +170,9 @@ class Judge:
             outcomes = await asyncio.gather(*(self._fetch(ask, draft) for ask in asks), return_exceptions=True)
             votes += [outcome.scores for outcome in outcomes if not isinstance(outcome, BaseException)]
             for trouble in [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
-                if not isinstance(trouble, _NoVote):
+                if not isinstance(trouble, CallFailed):
                     raise trouble
-                return votes, str(trouble)
+                return votes, printable(str(trouble))
         return votes, ""
 
     async def _fetch(self, ask: Ask, draft: _Draft) -> Stored:
@@ -186,13 +186,11 @@ class Judge:
                     stored, paid = await fetch(self._store, ask, draft.scoring, call, self._client.longest_s)
             except InCache:
                 continue
-            except CallFailed as failure:
-                raise _NoVote(printable(str(failure))) from None
             self._note(stored, paid, (time.perf_counter() - started) * 1000, draft)
             if not stored.why_bad:
                 return stored
             why_bad = stored.why_bad
-        raise _NoVote(f"bad_reply: {self._tries} replies were no vote, the last one because: {why_bad}")
+        raise CallFailed("bad_reply", f"{self._tries} replies were no vote, the last one because: {why_bad}")
 
     async def _call(self, ask: Ask, draft: _Draft) -> Reply:
         def note(failure: CallFailed) -> None:
@@ -307,7 +305,7 @@ class Session:
     """The settings, with the address of the server that is called."""
     store: Store
     ledger: Ledger
-    tell: Callable[[str], None]
+    tell: Tell
 
     @property
     def provider(self) -> Provider:
@@ -347,7 +345,7 @@ def patient(limits: LimitsSection) -> LimitsSection:
 
 
 @contextmanager
-def open_session(settings: ScorerSettings, tell: Callable[[str], None], batch: bool = False) -> Iterator[Session]:
+def open_session(settings: ScorerSettings, tell: Tell, batch: bool = False) -> Iterator[Session]:
     """Opens cache and ledger and recovers after a crash. The local judge runs for as long as the session.
 
     `batch`: for votes through the provider's Batch API, at its prices.

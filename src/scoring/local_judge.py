@@ -169,24 +169,17 @@ def _child(weights: Path, stderr: IO[bytes], exact: int | None) -> Iterator[subp
     # Waiting threads spin for a moment, then sleep. By default OpenMP keeps spinning: no faster if the cores are free,
     # and several times slower if other programs use them too.
     environment |= {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        env=environment,
-        # Ctrl-C is for AskGate, which cancels its calls, records what it has and closes the server.
-        start_new_session=True,
-    )
-    assert child.stdin is not None
-    assert child.stdout is not None
-    try:
-        yield child
-    finally:
-        child.stdin.close()
+    # In a session of its own: Ctrl-C is for AskGate, which cancels its calls, records what it has and ends the server.
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=stderr, env=environment, start_new_session=True
+    ) as child:
+        assert child.stdin is not None
         try:
-            child.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-        child.stdout.close()
+            yield child
+        finally:
+            child.stdin.close()
+            try:
+                child.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                child.kill()

@@ -7,7 +7,6 @@ canaries: answers that deserve nothing, scored beside a good answer to the same 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from askgate_env.types import Sample, Turn
 
 from ..core.check import Check, Report, evidence, now, report
 from ..data.pool.build import builtin_samples
-from .judge import Session, Tally, open_session
+from .judge import Progress, Session, Tally, Tell, open_session
 from .ledger import scorings
 from .prompt import CANARIES
 from .providers import ScorerSettings
@@ -24,13 +23,7 @@ from .stub_checks import is_answered, is_paid, latency_checks, sameness_checks, 
 from .types import CallEntry, ScoringEntry
 
 
-def probe(
-    n: int,
-    seed: int,
-    settings: ScorerSettings,
-    tell: Callable[[str], None],
-    progress: Callable[[Tally], None] = lambda tally: None,
-) -> Report:
+def probe(n: int, seed: int, settings: ScorerSettings, tell: Tell, progress: Progress = lambda tally: None) -> Report:
     started, ledger = now(), settings.scoring.ledger
     samples = builtin_samples(n, seed)  # of every task and language
     good = next((one for one in samples if one.lang == "en" and not one.needs_clarification), samples[0])
@@ -47,10 +40,7 @@ def probe(
         "latency_ms": [call.latency_ms for call in calls if is_paid(call)],
         "billable_tokens": sum(call.billable_tokens for call in calls),
         "cost_usd": tally.cost,
-        "canaries": [
-            _canary_score(name, entries[sample.id].overall, entries[good.id].overall)
-            for name, sample in canaries.items()
-        ],
+        "canaries": [_canary(name, entries[one.id], entries[good.id]) for name, one in canaries.items()],
     }
     proof = evidence([ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
     return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof)
@@ -66,15 +56,13 @@ def canary_samples(good: Sample) -> dict[str, Sample]:
     }
 
 
-def _canary_score(name: str, overall: float | None, good: float | None) -> dict[str, Any]:
+def _canary(name: str, entry: ScoringEntry, good: ScoringEntry) -> dict[str, Any]:
     """A canary's score beside the good answer's. None: not scored. `fooled`: it scored at least as high."""
-    fooled = overall is not None and good is not None and overall >= good
-    return {"name": name, "overall": overall, "good": good, "fooled": fooled}
+    fooled = entry.overall is not None and good.overall is not None and entry.overall >= good.overall
+    return {"name": name, "overall": entry.overall, "good": good.overall, "fooled": fooled}
 
 
-async def _score(
-    session: Session, samples: list[Sample], progress: Callable[[Tally], None]
-) -> tuple[dict[str, ScoringEntry], Tally]:
+async def _score(session: Session, samples: list[Sample], progress: Progress) -> tuple[dict[str, ScoringEntry], Tally]:
     async with session.client() as client:
         judge = session.judge(client)
         judge.tally.total = len(samples)

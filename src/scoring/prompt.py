@@ -96,26 +96,14 @@ def prompt_version(provider: Provider) -> str:
 def ask_for(provider: Provider, lang: Lang, text: str, vote: int, version: str = "") -> Ask:
     """The ask for one vote with the prompt of that version; by default with today's prompt for dialogues."""
     version = version or prompt_version(provider)
-    return Ask(
-        provider=provider.name,
-        model=provider.model,
-        prompt_version=version,
-        dimensions=PROMPTS[version][0],
-        lang=lang,
-        text=text,
-        vote=vote,
-        server=provider.server,
-        way=request_fingerprint(provider, lang, version),
-    )
-
-
-def request_fingerprint(provider: Provider, lang: Lang, version: str) -> str:
-    """Hash of everything that is sent beside the dialogue: rubric and all request parameters."""
-    blank = Ask(provider.name, provider.model, version, PROMPTS[version][0], lang, text="", vote=0)
+    server, dimensions = provider.server, PROMPTS[version][0]
+    blank = Ask(provider.name, provider.model, version, dimensions, lang, text="", vote=0, server=server)
+    # Everything that is sent beside the dialogue: rubric and all request parameters.
     sent = request(provider, blank, again=0)
     if provider.family.response_format == "yes_no":
-        sent["prompt"] = [_questions(blank, vote) for vote in range(WORDINGS)]
-    return sha256(msgspec.json.encode(sent)).hexdigest()[:16]
+        sent["prompt"] = [_questions(blank, number) for number in range(WORDINGS)]
+    way = sha256(msgspec.json.encode(sent)).hexdigest()[:16]
+    return msgspec.structs.replace(blank, text=text, vote=vote, way=way)
 
 
 def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:

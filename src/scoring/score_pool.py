@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -23,8 +23,8 @@ from . import monitor
 from .batch_api import MOST_REQUESTS
 from .batch_client import BatchClient
 from .cluster import RemoteJudge, cluster_judge
-from .judge import Judge, Session, Tally, open_session
-from .ledger import scorings
+from .judge import Judge, Progress, Session, Tally, Tell, open_session
+from .ledger import Ledger, scorings
 from .monitor import Budget, HasConcurrency, Monitor
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
@@ -74,11 +74,7 @@ class Summary(Record, frozen=True):
 
 
 def score_dialogues(
-    samples: list[Scored],
-    job: ScoringJob,
-    settings: ScorerSettings,
-    tell: Callable[[str], None],
-    progress: Callable[[Tally], None],
+    samples: list[Scored], job: ScoringJob, settings: ScorerSettings, tell: Tell, progress: Progress
 ) -> tuple[dict[str, Score], Summary]:
     """The scores of these dialogues by this judge, by id, and a summary of the run.
 
@@ -169,7 +165,7 @@ class _LiveRun:
         job: ScoringJob,
         file: ScoreFile,
         waiting: Sequence[Dialogue],
-        progress: Callable[[Tally], None],
+        progress: Progress,
     ) -> None:
         self._settings, self._job, self._file = settings, job, file
         self._waiting, self._progress = list(waiting)[::-1], progress
@@ -270,7 +266,8 @@ def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSecti
         if (line := file.lines.get(name)) and line.key == key and line.live and line.overall is not None
     }
     oldest = datetime.now(UTC) - timedelta(days=scoring.ttl_days)
-    in_ledger = scorings(scoring.ledger) if recorded and scoring.ledger.exists() else ()
+    # A crash may have torn the last line of the ledger. Opening it to write repairs that.
+    in_ledger = scorings(Ledger(scoring.ledger).path) if recorded and scoring.ledger.exists() else ()
     known = {
         score.id
         for entry in (one.entry for one in in_ledger)

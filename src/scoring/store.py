@@ -33,9 +33,7 @@ from .votes import YES_NO, BadReply, parse_answers, parse_scores, without_though
 DAY_S = 86400.0
 BUSY_SECONDS = 30.0
 _APPLICATION, _LAYOUT = 0x41534B47, 1
-_TABLES, _BATCH_TABLES = (
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("replies.sql", "batches.sql")
-)
+_TABLES = Path(__file__).with_name("score_cache.sql").read_text(encoding="utf-8")
 _COLUMNS = "id, ask, reply, scoring, at"
 _PAGE = 500
 Sync = Literal["FULL", "NORMAL"]
@@ -183,25 +181,23 @@ class Store:
     def _prepare(self) -> None:
         """Creates the tables of a new file. Refuses a file that is something else."""
         application, layout = (self._value(f"PRAGMA {name}") for name in ("application_id", "user_version"))
-        if (application, layout) != (_APPLICATION, _LAYOUT):
-            if application == _APPLICATION:
-                raise BadInput(
-                    f"a score cache of layout {layout}; this version reads layout {_LAYOUT}",
-                    where=str(self.path),
-                    remedy="move it away, a new one is made",
-                )
+        if application == _APPLICATION and layout != _LAYOUT:
+            raise BadInput(
+                f"a score cache of layout {layout}; this version reads layout {_LAYOUT}",
+                where=str(self.path),
+                remedy="move it away, a new one is made",
+            )
+        if application != _APPLICATION:
             if self._value("SELECT count(*) FROM sqlite_schema"):
                 raise BadInput("an SQLite file, but no score cache", where=str(self.path), remedy="choose another path")
             self._value("PRAGMA journal_mode = WAL")
+        # A cache from before there were batches lacks their tables.
+        if not self._value("SELECT count(*) FROM sqlite_schema WHERE name = 'batch_votes'"):
             with _transaction(self._writer):
-                for statement in f"{_TABLES};{_BATCH_TABLES}".split(";"):
+                for statement in _TABLES.split(";"):
                     self._writer.execute(statement)
                 self._writer.execute(f"PRAGMA application_id = {_APPLICATION}")
                 self._writer.execute(f"PRAGMA user_version = {_LAYOUT}")
-        elif not self._value("SELECT count(*) FROM sqlite_schema WHERE name = 'batch_votes'"):
-            with _transaction(self._writer):  # a cache from before there were batches
-                for statement in _BATCH_TABLES.split(";"):
-                    self._writer.execute(statement)
 
     def _value(self, query: str) -> Any:
         return self._writer.execute(query).fetchone()[0]

@@ -1,22 +1,18 @@
 """Checks that tell a real judge from a stub or a recording, by the calls that were paid for. Pure.
 
-A stub is too quick: a judge reads a dialogue and writes some twenty tokens one after the other, and no service does
-that in 20 ms. The quickest call counts, because only there our own queue (eight calls in one process, on a busy
-machine) does not hide how quick the scorer was. A stub is also too even: dialogues differ in length, servers queue,
-networks vary, so that the interquartile range of real latencies is more than 5% of their median. Quartiles, not the
-standard deviation, because one slow call would make an even scorer look uneven.
+A stub is too quick: no service reads a dialogue and writes some twenty tokens in 20 ms. The quickest call counts,
+because our own queue hides how quick the others were. A stub is also too even: the interquartile range of real
+latencies is more than 5% of their median. Quartiles, because one slow call would raise a standard deviation.
 
 A stub that sleeps like a judge passes both. But dialogues of different length are never all billed the same, no service
 gives all its calls one request id, and a judge that gives every dialogue the same marks is useless even if it is real.
 
-A batch has no latencies: nobody sees when one of its requests begins or ends. Its calls are checked by the batch, which
-must be on record with at least as many replies, and must have been seen unfinished for a second: services validate and
-queue a batch first, and take minutes. For one that ended between two runs the server's own times count, within the time
-between the two: a stub that lies there could as well wait. Calls of their own are timed as before, and every round
-makes such calls.
+Calls in a batch have no latencies. The batch must be on record with at least as many replies, and must have been seen
+unfinished for a second: services take minutes. For one that ended between two runs the server's own times count, within
+the time between the two runs.
 
-Deliberately not checked: whether latency grows with tokens (the local judge caches prompts and its calls queue; a
-hosted one queues too), and whether marks are spread widely (a weak judge's are not).
+Not checked: whether latency grows with tokens (servers queue and cache prompts), and whether marks are spread widely (a
+weak judge's are not).
 """
 
 from __future__ import annotations

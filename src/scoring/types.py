@@ -69,12 +69,14 @@ def timestamp(at: float | None = None) -> str:
 OWN = "askgate"
 """Stands for the address of the server that AskGate starts itself, on a different port each time."""
 
-Trouble = Literal["rate_limited", "server_error", "unreachable", "timeout", "refused", "not_a_reply", "circuit_open"]
-"""Why a call brought no reply. `refused` is permanent (wrong key, unknown model); the others may pass."""
+Trouble = Literal[
+    "rate_limited", "server_error", "unreachable", "timeout", "refused", "not_a_reply", "circuit_open", "bad_reply"
+]  # fmt: skip
+"""Why there is no vote. `refused` is permanent (wrong key, unknown model); the others may pass."""
 
 
 class CallFailed(Exception):
-    """A call that brought no reply."""
+    """A vote that could not be obtained."""
 
     request_id = ""
     latency_ms = 0.0

@@ -29,8 +29,11 @@ def batch_runs() -> Iterator[ForkServer]:
 
 
 def bad_once(n: int, key: str) -> Fate:
-    """The first try of some requests brings no vote, so that there is a second batch."""
-    return "ok" if n or key[0] > "7" else "500"
+    """The first try of some requests brings no vote, so that there is a second batch.
+
+    Keys depend on the server's port, so that in few trials (0.02%) no request fails.
+    """
+    return "ok" if n or key[0] > "b" else "500"
 
 
 class Trial:

@@ -19,6 +19,7 @@ from askgate_env.types import Sample, Turn
 from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.scoring import client as client_module
+from src.scoring.ledger import verify
 from src.scoring.providers import settings_for
 from src.scoring.score_pool import ScoringJob, Summary, choose, score_dialogues
 from src.scoring.scores import Score, ScoreFile, score_key
@@ -117,6 +118,18 @@ def test_a_torn_line_is_scored_again_from_cache(workspace: Workspace) -> None:
         assert workspace.score().figures()["reused"] == SAMPLES - 1
         assert server.asked == SAMPLES * K
     assert [line["scores"] for line in workspace.scores()] == [line["scores"] for line in whole]
+
+
+def test_a_torn_end_of_the_ledger_does_not_stop_the_next_run(workspace: Workspace) -> None:
+    with JudgeServer() as server:
+        workspace.ask(server)
+        assert workspace.score("--n", "3").code == 0
+        with open(workspace.ledger, "ab") as handle:
+            handle.write(b'{"seq":99,"pr')
+        done = workspace.score()
+    assert done.code == 0, done.err
+    assert done.figures()["reused"] == 3
+    verify(workspace.ledger)
 
 
 def test_a_killed_run_resumes_and_pays_again_only_running_calls(workspace: Workspace) -> None:

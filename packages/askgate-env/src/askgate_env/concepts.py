@@ -17,16 +17,7 @@ from .tokenize import words
 from .types import Lang
 
 Concepts = frozenset[str]
-_ENDINGS = (
-    ("ies", "y"),
-    ("ied", "y"),
-    ("ations", "at"),
-    ("ation", "at"),
-    ("ing", ""),
-    ("ed", ""),
-    ("ly", ""),
-    ("s", ""),
-)
+_ENDINGS = {"ies": "y", "ied": "y", "ations": "at", "ation": "at", "ing": "", "ed": "", "ly": "", "s": ""}
 
 
 class Token(NamedTuple):
@@ -86,7 +77,7 @@ class Language:
         if self.lang == "zh":
             return word
         word = self.irregular.get(word, word)
-        for ending, instead in _ENDINGS:
+        for ending, instead in _ENDINGS.items():
             if word.endswith(ending) and len(word) - len(ending) > 2 and not word.endswith(("ss", "us", "is")):
                 word = word[: -len(ending)] + instead
                 if ending in ("ing", "ed") and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":

@@ -225,17 +225,7 @@ def economy(view: EpisodeView) -> float:
 Dimension = Callable[[EpisodeView], float]
 
 RULES: Mapping[str, Dimension] = {
-    "calculation": calculation,
-    "grounding": grounding,
-    "support": support,
-    "asking": asking,
-    "form": form,
-    "economy": economy,
+    rule.__name__: rule for rule in (calculation, grounding, support, asking, form, economy)
 }
-LIVE: Mapping[str, str] = {
-    "live_logic": "logic",
-    "live_clarity": "clarity",
-    "live_naturalness": "naturalness",
-    "live_educational": "educational",
-}
+LIVE: Mapping[str, str] = {f"live_{name}": name for name in ("logic", "clarity", "naturalness", "educational")}
 """The judge's name of each live dimension. Naturalness and educational value are also rated by the old rules."""

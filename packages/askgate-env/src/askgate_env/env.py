@@ -71,10 +71,20 @@ class Env:
         if self._policy_turns >= self.max_turns:
             self.end = "turns"
             return None
-        answer = respond(turn, self.sample, self.tools, self.user, self.turns[:-1])
-        self.received_info = self.received_info or _tells(turn, answer, self.sample)
-        self._add(answer)
-        return answer
+        reply = self._reply(turn)
+        if turn.act == "ask" and self.sample.hidden is not None and informs(reply.text):
+            self.received_info = True
+        self._add(reply)
+        return reply
+
+    def _reply(self, turn: Turn) -> Turn:
+        """The reply of the user or of a tool to the policy's latest turn."""
+        if turn.act == "ask":
+            return Turn("user", "say", self.user(self.sample, turn.text, self.turns[:-1]))
+        if turn.act == "call":
+            result = calc(turn.text) if turn.tool == "calc" else wiki(self.sample.context, turn.text)
+            return Turn("tool", "result", result, tool=turn.tool)
+        return Turn("tool", "result", malformed(self.sample.lang, self.tools))
 
     @property
     def last_act(self) -> str:
@@ -122,22 +132,8 @@ def play(sample: Sample, said: Sequence[str], max_turns: int = MAX_TURNS) -> Epi
     return env.episode(seed=0)
 
 
-def respond(turn: Turn, sample: Sample, tools: Sequence[str], user: User, before: Sequence[Turn]) -> Turn:
-    """The reply of the user or of a tool to a turn of the policy, after the turns before it."""
-    if turn.act == "ask":
-        return Turn("user", "say", user(sample, turn.text, before))
-    if turn.act == "call":
-        result = calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text)
-        return Turn("tool", "result", result, tool=turn.tool)
-    return Turn("tool", "result", malformed(sample.lang, tools))
-
-
 def matches_replay(
-    episode: Episode,
-    sample: Sample,
-    tools: Sequence[str] = TOOLS,
-    max_turns: int | None = None,
-    user: User = rules,
+    episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS, max_turns: int | None = None, user: User = rules
 ) -> bool:
     """Whether the environment gives this very episode for the policy's turns.
 
@@ -157,8 +153,3 @@ def matches_replay(
         return False
     derived = env.episode(episode.seed, episode.level)
     return replace(derived, reward=episode.reward, live=episode.live) == episode
-
-
-def _tells(turn: Turn, answer: Turn, sample: Sample) -> bool:
-    """Whether the reply gives the missing information."""
-    return turn.act == "ask" and sample.hidden is not None and informs(answer.text)

@@ -61,12 +61,5 @@ def view_episode(episode: Episode, sample: Sample) -> EpisodeView:
     """The view of an episode. This is the one place where the secret parts of a sample are left out."""
     if episode.sample_id != sample.id:
         raise ValueError(f"episode of {episode.sample_id} with sample {sample.id}")
-    return EpisodeView(
-        task=sample.task,
-        lang=sample.lang,
-        prompt=sample.prompt,
-        context=sample.context,
-        turns=episode.turns,
-        end=episode.end,
-        answer=episode.answer,
-    )
+    shown = sample.task, sample.lang, sample.prompt, sample.context
+    return EpisodeView(*shown, episode.turns, episode.end, episode.answer)

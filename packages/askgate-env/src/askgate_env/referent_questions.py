@@ -39,6 +39,18 @@ class Referent:
         titles = {_bare(article.title) for article in context}
         others = {title for title in titles if not any(title in phrase for phrase in own)}
         self.other_titles = sorted(others, key=len, reverse=True)
+        self.prompt_names = names_in(prompt, lang)
+        self.prompt_stems = {token.stem for token in tokens(fold(prompt), lang)}
+        around = fold(prompt).replace(fold(question), " ")
+        self.prompt_around = around if len(around) < len(prompt) else ""
+        """The prompt around its question: who asks, and what for."""
+        self.scene = concepts_of([self.prompt_around], lang)
+        self.differs_in_time = any(self.lists.find["time_word"].fullmatch(word) for word in hidden.about[1:])
+        common, said = self.kind_words.union(*self.name_words), [concepts_of(one, lang) for one in self.readings]
+        self.known = common.union(*said)
+        """Concepts of the name, of its kind and of all readings."""
+        self.telling = [own - common.union(*said[:at], *said[at + 1 :]) for at, own in enumerate(said)]
+        """Concepts that only one reading has, by reading."""
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it is not about the referent."""
@@ -57,10 +69,6 @@ class Referent:
         return not it.named and (it.other or it.foreign > 1)
 
     @cached_property
-    def prompt_names(self) -> Concepts:
-        return names_in(self.prompt, self.lang)
-
-    @cached_property
     def shared(self) -> Concepts:
         """Concepts that the titles of all readings have in their brackets: `Ada Lund (physicist, 1867)`.
 
@@ -75,11 +83,10 @@ class Referent:
 
         A word of several meanings has those that another word here has too: a *work* beside a *title* is no job.
         """
-        lists = self.lists
         said = [token.concepts for word in self.hidden.about[1:] for token in tokens(fold(word), self.lang)]
         clear = union(concepts for concepts in said if len(concepts) < 3)
         counts = Counter(concept for concepts in said for concept in concepts)
-        return (clear | {one for one, times in counts.items() if times > 1 or one[0] != "="}) - lists.soft
+        return (clear | {one for one, times in counts.items() if times > 1 or one[0] != "="}) - self.lists.soft
 
     @cached_property
     def kind_phrases(self) -> list[str]:
@@ -94,16 +101,6 @@ class Referent:
         size = 1 if len(word) < 3 else 2
         parts = [word[at : at + size] for at in range(len(word) - size + 1)]
         return 2 * sum(any(part in text for text in texts) for part in parts) >= len(parts)
-
-    @cached_property
-    def prompt_around(self) -> str:
-        """The prompt around its question: who asks, and what for."""
-        around = fold(self.prompt).replace(fold(self.question), " ")
-        return around if len(around) < len(self.prompt) else ""
-
-    @cached_property
-    def scene(self) -> Concepts:
-        return concepts_of([self.prompt_around], self.lang)
 
     @cached_property
     def asides(self) -> Concepts:
@@ -157,33 +154,10 @@ class Referent:
                     found.add(holders[0])
         return found
 
-    @cached_property
-    def prompt_stems(self) -> set[str]:
-        return {token.stem for token in tokens(fold(self.prompt), self.lang)}
-
-    @cached_property
-    def differs_in_time(self) -> bool:
-        return any(self.lists.find["time_word"].fullmatch(word) for word in self.hidden.about[1:])
-
-    @cached_property
-    def known(self) -> Concepts:
-        """Concepts of the name, of its kind and of all readings."""
-        return self.kind_words.union(*self.name_words, *self.reading_words)
-
-    @cached_property
-    def reading_words(self) -> list[Concepts]:
-        return [concepts_of(reading, self.lang) for reading in self.readings]
-
     def is_name(self, word: str) -> bool:
         """Whether an English word is one of the name."""
         token = token_of(word, "en")
         return token is not None and any(token.concepts & name for name in self.name_words)
-
-    @cached_property
-    def telling(self) -> list[Concepts]:
-        """Concepts that only one reading has, by reading."""
-        common, own = self.kind_words.union(*self.name_words), self.reading_words
-        return [own[at] - common.union(*own[:at], *own[at + 1 :]) for at in range(len(own))]
 
     @cached_property
     def phrases(self) -> list[tuple[str, int]]:

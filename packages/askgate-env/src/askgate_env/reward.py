@@ -2,10 +2,8 @@
 
     outcome + info + overclar + dim/... [+ difficulty]
 
-- `outcome`: `weight` for success. Where something is missing, success without having asked for it is a lucky guess: the
-  evaluation counts it, but it earns nothing, else guessing yes or no would pay half the time. In the task `detect`,
-  where no answer can be checked, it is an answer after an ask that brought what is missing, or, where nothing is
-  missing, an answer without an ask.
+- `outcome`: `weight` for success (`achieved`). Where something is missing, success without having asked for it is a
+  lucky guess, which earns nothing: else guessing yes or no would pay half the time.
 - `info`: `info` where something was missing and an ask brought it, whatever the answer. So asking is rewarded even
   where the policy cannot use what it is told yet.
 - `overclar`: minus the over-clarification penalty, `alpha * min(asks, cap)` where nothing is missing.
@@ -78,13 +76,12 @@ class TrainingReward:
         ask. The rest of the reward arrives with the last turn."""
         earned: list[float] = []
         asks, informed = 0, not episode.received_info
-        for number, turn in enumerate(episode.turns):
+        for turn, reply in zip(episode.turns, (*episode.turns[1:], None), strict=True):
             if turn.by != "assistant":
                 continue
             value = 0.0
             if turn.act == "ask":
                 asks += 1
-                reply = episode.turns[number + 1] if number + 1 < len(episode.turns) else None
                 if not episode.needs_clarification:
                     value = -self.alpha * (asks <= self.cap)
                 elif not informed and reply is not None and informs(reply.text):

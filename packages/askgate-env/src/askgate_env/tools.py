@@ -67,21 +67,14 @@ def _look_up(articles: tuple[Article, ...], wanted: str) -> str:
 
 def search(articles: Sequence[Article], query: str) -> list[Article]:
     """Articles that share a word with the query, best first: rare words count more, words of the title three times."""
-    asked = set(words(query))
-    if not asked:
-        return []
-    titles, bodies = zip(*map(_word_sets, articles), strict=True) if articles else ((), ())
-    seen = Counter(word for title, body in zip(titles, bodies, strict=True) for word in asked & (title | body))
+    asked, sets = set(words(query)), [_word_sets(article) for article in articles]
+    seen = Counter(word for title, body in sets for word in asked & (title | body))
     rarity = {word: math.log(1 + len(articles) / count) for word, count in seen.items()}
-    scored = [
-        (
-            math.fsum(rarity[word] for word in asked & body) + 3 * math.fsum(rarity[word] for word in asked & title),
-            place,
-        )
-        for place, (title, body) in enumerate(zip(titles, bodies, strict=True))
-    ]
-    ranked = sorted(((-score, place) for score, place in scored if score > 0))
-    return [articles[place] for _, place in ranked]
+    scored = []
+    for place, (title, body) in enumerate(sets):
+        score = math.fsum(rarity[word] for word in asked & body) + 3 * math.fsum(rarity[word] for word in asked & title)
+        scored.append((-score, place))
+    return [articles[place] for score, place in sorted(scored) if score < 0]
 
 
 @lru_cache(maxsize=65_536)
@@ -146,13 +139,9 @@ class _Parser:
         return token
 
     def whole(self) -> Fraction | bool:
-        left = self.sum()
+        value: Fraction | bool = (left := self.sum())
         if self.peek() in _COMPARE:
-            compare = _COMPARE[self.take()]
-            return self.end(compare(left, self.sum()))
-        return self.end(left)
-
-    def end(self, value: Fraction | bool) -> Fraction | bool:
+            value = _COMPARE[self.take()](left, self.sum())
         if self.peek():
             raise CalcError(f"unexpected {self.peek()!r}")
         return value

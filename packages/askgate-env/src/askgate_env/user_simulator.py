@@ -2,23 +2,22 @@
 
     reply(sample, "Do you mean the botanist or the linguist?")     # 'Sorry, the linguist'
 
-It follows rules, without chance. A quantity is found by competitive matching (`quantity_questions.py`), a referent or a
-year by what the question points at (`referent_questions.py`). A choice among readings gets the right one, a right guess
-a yes, a wrong guess a no. The words, synonyms and patterns of both languages are in `texts/user_simulator.json`.
+It follows rules, without chance: `quantity_questions.py` for a quantity, `referent_questions.py` for a thing or a year.
+A choice among readings gets the right one, a right guess a yes, a wrong guess a no. The words, synonyms and patterns of
+both languages are in `texts/user_simulator.json`.
 
 The gold answer is never read. A question that gets nothing gets the same words whether or not something is missing, so
-that an ask does not reveal the label. "Please clarify" is asked back; a repeated prompt and ten questions in one get
-nothing.
+that an ask does not reveal the label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from msgspec import Struct
 
-from .concepts import Concepts, fold, language, normalize, tokens
+from .concepts import fold, language, normalize, tokens
 from .files import package_json
 from .quantity_questions import Quantity, Verdict
 from .referent_questions import Referent
@@ -117,14 +116,19 @@ class Slot:
         self, hidden: Hidden, lang: Lang, prompt: str, question: str, original: str, context: Sequence[Article]
     ) -> None:
         self.hidden, self.lang, self.lists = hidden, lang, language(lang)
-        self.prompt, self.question, self.original = prompt, question, original
         self.missing = normalize(hidden.missing, lang)
-        self.context = context
-        self.name = fold(hidden.about[0]) if hidden.about else ""
+        name = fold(hidden.about[0]) if hidden.about else ""
         titles = (fold(article.title) for article in context) if lang == "zh" else ()
         places = (title[:size] for title in titles for size in range(len(title), 2, -1))
         self.place = next((place for place in places if place in fold(prompt)), "")
-        """Place of a Chinese word problem: the longest start of an article's title that also stands in the prompt."""
+        """Place of a Chinese word problem: the longest start of an article's title that is also in the prompt."""
+        said = {token.concepts for token in tokens(fold(prompt), lang)}
+        self.prompt_words = said - {token.concepts for token in tokens(name, lang)}
+        self.matcher = (
+            Quantity(hidden, lang, prompt, question, original)
+            if hidden.kind in ("quantity", "condition")
+            else Referent(hidden, lang, prompt, question, context)
+        )
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it is not about the hidden information.
@@ -145,15 +149,16 @@ class Slot:
                 break
         if verdict := self._understand(asked):
             return verdict
-        if self.hidden.kind not in ("quantity", "condition", "year") and self.referent.is_elsewhere(asked):
+        slot = self.matcher
+        if isinstance(slot, Referent) and self.hidden.kind != "year" and slot.is_elsewhere(asked):
             # `Which one is it?` may be about something else that was named before.
-            ends, single = [end for end in ends if self.referent.mentions(end)], []
+            ends, single = [end for end in ends if slot.mentions(end)], []
         return next((verdict for text in (*ends, *single) if (verdict := self._understand(text))), None)
 
     def _understand(self, asked: str) -> Verdict | None:
-        if self.hidden.kind in ("quantity", "condition"):
-            return self.quantity.understand(asked.replace(self.place, " ") if self.place else asked)
-        return self.referent.understand(asked)
+        if self.place and isinstance(self.matcher, Quantity):
+            asked = asked.replace(self.place, " ")
+        return self.matcher.understand(asked)
 
     def is_fishing(self, asked: str, parts: Sequence[str]) -> bool:
         """Whether an ask is for everything at once: many questions, or the prompt again."""
@@ -161,19 +166,6 @@ class Slot:
         if len(parts) > MOST_QUESTIONS or len(said) > MOST_WORDS:
             return True
         return len(said) > 8 and len(self.prompt_words & said) > REPEATED * len(self.prompt_words)
-
-    @cached_property
-    def quantity(self) -> Quantity:
-        return Quantity(self.hidden, self.lang, self.prompt, self.question, self.original)
-
-    @cached_property
-    def referent(self) -> Referent:
-        return Referent(self.hidden, self.lang, self.prompt, self.question, self.context)
-
-    @cached_property
-    def prompt_words(self) -> set[Concepts]:
-        said = tokens(fold(self.prompt), self.lang)
-        return {token.concepts for token in said} - {token.concepts for token in tokens(self.name, self.lang)}
 
 
 _slot = lru_cache(maxsize=4096)(Slot)

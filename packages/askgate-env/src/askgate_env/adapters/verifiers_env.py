@@ -41,13 +41,9 @@ class AskGateTaskset(vf.Taskset[AskGateTask, AskGateConfig]):
 
     def load(self) -> Iterator[AskGateTask]:
         for sample in load_pool(self.config.pool):
-            env = Env(sample)
+            env, stored = Env(sample), msgspec.to_builtins(sample)
             data = AskGateData(
-                id=sample.id,
-                name=sample.id,
-                prompt=env.opening(),
-                system_prompt=env.system(),
-                sample=msgspec.to_builtins(sample),
+                id=sample.id, name=sample.id, prompt=env.opening(), system_prompt=env.system(), sample=stored
             )
             yield AskGateTask(data, self.config.task)
 
