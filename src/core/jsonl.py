@@ -46,11 +46,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             number += 1
             digest.update(line)
             if len(line) > MAX_LINE_BYTES:
-                raise BadInput(
-                    f"line is longer than {MAX_LINE_BYTES // 2**20} MB",
-                    where=f"{path}:{number}",
-                    remedy="check that the file is JSONL, one sample a line",
-                )
+                what = f"line is longer than {MAX_LINE_BYTES // 2**20} MB"
+                raise BadInput(what, where=f"{path}:{number}", remedy="check that the file is JSONL, one sample a line")
             if number == 1:
                 line = line.removeprefix(codecs.BOM_UTF8)  # Windows writes one
             if line and not line.isspace():
@@ -92,11 +89,9 @@ def read_unique(path: Path, kind: type[Identified]) -> Iterator[Identified]:
     for number, line in read_lines(path):
         record = decode(decoder, line, f"{path}:{number}")
         if seen.setdefault(record.id, number) != number:
-            raise BadInput(
-                f"the id {record.id!r} occurs twice, first in line {seen[record.id]}",
-                where=f"{path}:{number}",
-                remedy="give every sample its own id, or build the file again",
-            )
+            what = f"the id {record.id!r} occurs twice, first in line {seen[record.id]}"
+            remedy = "give every sample its own id, or build the file again"
+            raise BadInput(what, where=f"{path}:{number}", remedy=remedy)
         yield record
 
 

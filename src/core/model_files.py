@@ -80,9 +80,8 @@ def find_model(base_model: str, download: bool = True) -> Path:
     except (OSError, ValueError, HfHubHTTPError) as error:
         if download:
             raise unreadable(base_model) from error
-        raise BadInput(
-            f"{base_model} is not on this machine", where="base_model", remedy="load it once, or name a folder"
-        ) from error
+        what = f"{base_model} is not on this machine"
+        raise BadInput(what, where="base_model", remedy="load it once, or name a folder") from error
 
 
 def find_policy(model: str, adapter: Path | None = None) -> tuple[Path, Path | None]:

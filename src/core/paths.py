@@ -189,11 +189,8 @@ def point(link: Path, target: Path) -> None:
         new.symlink_to(relative)
         new.replace(link)
     except OSError as error:
-        raise BadInput(
-            f"a link cannot be made here ({error.strerror})",
-            where=str(link),
-            remedy="run in a folder on a disk with symbolic links; checkpoint.mirror may be on a drive without them",
-        ) from None
+        remedy = "run in a folder on a disk with symbolic links; checkpoint.mirror may be on a drive without them"
+        raise BadInput(f"a link cannot be made here ({error.strerror})", where=str(link), remedy=remedy) from None
 
 
 def adopt_run(move_mirror: Callable[[Path], None] = lambda run: None) -> Path | None:

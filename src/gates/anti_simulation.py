@@ -130,12 +130,7 @@ def follows_from_votes(scoring: Scoring) -> bool:
     if not votes or len({frozenset(vote) for vote in votes}) > 1:
         return False
     verdict = aggregate(votes)
-    return (entry.votes, entry.overall, entry.scores, entry.variance) == (
-        verdict.votes,
-        verdict.overall,
-        verdict.scores,
-        verdict.variance,
-    )
+    return all(getattr(entry, name) == getattr(verdict, name) for name in ("votes", "overall", "scores", "variance"))
 
 
 def _address_check(ledger: Path, section: ScoringSection) -> Check:

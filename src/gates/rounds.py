@@ -150,11 +150,9 @@ def run_round(
         files = round_files(profile, number)
         refuse_changed(findings, files, context.fresh)
         if code_sha256.__wrapped__() != code:
-            raise BadInput(
-                "AskGate's code or templates changed while the round measured",
-                where=f"round {number}",
-                remedy="run both rounds again; update AskGate before or after a round, not meanwhile",
-            )
+            what = "AskGate's code or templates changed while the round measured"
+            remedy = "run both rounds again; update AskGate before or after a round, not meanwhile"
+            raise BadInput(what, where=f"round {number}", remedy=remedy)
         failed = [one for one in findings if not one.passed]
         unread = any(one.gate == "judge" and one.name == MEASURED for one in findings)
         known: list[Amber] = _readable(lambda: profile_ambers(profile) if unread else round_ambers(context), [])
@@ -207,18 +205,14 @@ def _refuse_needless_loss(
     profile = context.profile
     for path, report in to_lose.items():
         if report.profile not in (profile.name, replaces):
-            raise BadInput(
-                f"is of profile {report.profile}, and a round of {profile.name} would withdraw it",
-                where=str(path),
-                remedy=f"name --profile {report.profile}, or add --replace {report.profile} to give it up",
-            )
+            what = f"is of profile {report.profile}, and a round of {profile.name} would withdraw it"
+            remedy = f"name --profile {report.profile}, or add --replace {report.profile} to give it up"
+            raise BadInput(what, where=str(path), remedy=remedy)
     ticket = to_lose.get(TICKET)
     if ticket and ticket.profile != replaces and (lost := [*trained_with_ticket(), *sign_off_files()]):
-        raise BadInput(
-            f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}",
-            where=str(TICKET),
-            remedy=f"use another folder, or give these up: add --replace {ticket.profile}",
-        )
+        what = f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}"
+        remedy = f"use another folder, or give these up: add --replace {ticket.profile}"
+        raise BadInput(what, where=str(TICKET), remedy=remedy)
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
     if missing := [path for path in measured if not shipped(path).exists()]:
         raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")
@@ -228,11 +222,9 @@ def _refuse_needless_loss(
     asked = settings_for(environment, context.scoring).provider.name
     newest = newest_scorings(context.ledger, 1) if context.ledger.exists() else []
     if others := [one.entry.provider for one in newest if one.entry.provider != asked]:
-        raise BadInput(
-            f"its last score is by {others[0]}, and the judge is {asked}, so the round cannot pass",
-            where=str(context.ledger),
-            remedy=f"set SCORER_PROVIDER={others[0]}, or score all stages again with {asked} first",
-        )
+        what = f"its last score is by {others[0]}, and the judge is {asked}, so the round cannot pass"
+        remedy = f"set SCORER_PROVIDER={others[0]}, or score all stages again with {asked} first"
+        raise BadInput(what, where=str(context.ledger), remedy=remedy)
 
 
 def _move(draft: Path, work: Path) -> None:
@@ -289,11 +281,8 @@ def refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fr
         for path, digest in one.evidence.items():
             others = path != str(fresh) and _was_read_otherwise(shipped(Path(path)))
             if known.setdefault(path, digest) != digest or others:
-                raise BadInput(
-                    "changed while the round measured it",
-                    where=path,
-                    remedy="run this round again while nothing writes to its files",
-                )
+                what = "changed while the round measured it"
+                raise BadInput(what, where=path, remedy="run this round again while nothing writes to its files")
 
 
 def _was_read_otherwise(path: Path) -> bool:

@@ -69,11 +69,8 @@ def require_owner_key(profile: Profile, key: Path, password: bytes | None) -> No
     private = read_private_key(key, password)
     own = isinstance(private, Ed25519PrivateKey) and SSlibKey.from_crypto(private.public_key()).keyid
     if profile.owner_key and own != owner_key_id(profile):
-        raise BadInput(
-            f"is not the owner's key that profile {profile.name} names",
-            where=str(key),
-            remedy=f"sign with the private key of {profile.owner_key}",
-        )
+        what = f"is not the owner's key that profile {profile.name} names"
+        raise BadInput(what, where=str(key), remedy=f"sign with the private key of {profile.owner_key}")
 
 
 def owner_key_id(profile: Profile) -> str:
@@ -85,11 +82,9 @@ def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, env
     """Checks the owner's signature of a ticket, where the profile names the owner's key. `key_id`: the key that the
     rounds knew."""
     if owner_key_id(profile) != key_id:
-        raise BadInput(
-            f"is not the owner's key that the rounds knew ({key_id[:16] or 'none'})",
-            where=str(profile.owner_key),
-            remedy="put the owner's key back; where the owner has a new key, run both rounds again",
-        )
+        what = f"is not the owner's key that the rounds knew ({key_id[:16] or 'none'})"
+        remedy = "put the owner's key back; where the owner has a new key, run both rounds again"
+        raise BadInput(what, where=str(profile.owner_key), remedy=remedy)
     if profile.owner_key is None:
         return
     if not envelope.exists():
@@ -131,9 +126,8 @@ def read_private_key(path: Path, password: bytes | None) -> PrivateKeyTypes:
         with explain_read_errors(path):
             return load_pem_private_key(path.read_bytes(), password)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise BadInput(
-            "no private key can be read from it with this password", where=str(path), remedy="check key and password"
-        ) from None
+        what = "no private key can be read from it with this password"
+        raise BadInput(what, where=str(path), remedy="check key and password") from None
 
 
 def _public(path: Path) -> SSlibKey:

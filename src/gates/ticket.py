@@ -212,11 +212,8 @@ def verify_report(path: Path, manifest: Manifest, sums: Fingerprints) -> Round:
     for what in _contradictions(path, report, manifest):
         raise BadInput(what, where=str(path), remedy=RUN_BOTH)
     if is_future(report.ts) or report.started > report.ts:
-        raise BadInput(
-            f"is of {report.ts}, and the clock says {now()}",
-            where=str(path),
-            remedy="set the clock right; if it is right, run both rounds again",
-        )
+        what = f"is of {report.ts}, and the clock says {now()}"
+        raise BadInput(what, where=str(path), remedy="set the clock right; if it is right, run both rounds again")
     for name, stated in evidence(report):
         try:
             changed = sums.of(name) != stated
@@ -232,17 +229,11 @@ def verify_ledger(ledger: Path, heads: list[Head]) -> None:
     wanted = {head.lines: head.hash for head in heads if head.lines}
     for line in lines(ledger):
         if wanted.pop(line.head.lines, line.head.hash) != line.head.hash:
-            raise BadInput(
-                "is another ledger than the one that was measured: the line does not have the hash on record",
-                where=f"{ledger}:{line.head.lines}",
-                remedy=_LEDGER,
-            )
+            what = "is another ledger than the one that was measured: the line does not have the hash on record"
+            raise BadInput(what, where=f"{ledger}:{line.head.lines}", remedy=_LEDGER)
     if wanted:
-        raise BadInput(
-            f"lines are missing at its end: it had {max(wanted)} when it was measured",
-            where=str(ledger),
-            remedy=_LEDGER,
-        )
+        what = f"lines are missing at its end: it had {max(wanted)} when it was measured"
+        raise BadInput(what, where=str(ledger), remedy=_LEDGER)
 
 
 def verify_judge(ledger: Path, report: Round) -> None:
@@ -258,11 +249,8 @@ def verify_judge(ledger: Path, report: Round) -> None:
                 remedy="move the ledger away, name that server SCORER_PROVIDER=custom, score again and run both rounds",
             )
     if last != report.judge_server:
-        raise BadInput(
-            f"names the judge {report.judge_server or 'nowhere'}, and the ledger has calls to {last or 'nobody'}",
-            where=report.round,
-            remedy=RUN_BOTH,
-        )
+        what = f"names the judge {report.judge_server or 'nowhere'}, and the ledger has calls to {last or 'nobody'}"
+        raise BadInput(what, where=report.round, remedy=RUN_BOTH)
     scored = next((one for one in reversed(entries) if isinstance(one, ScoringEntry)), None)
     for name, known in (("SCORER_PROVIDER", "provider"), ("SCORER_MODEL", "model")):
         stated = report.environment.get(name, "")

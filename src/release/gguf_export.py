@@ -157,11 +157,9 @@ def policy_folders(given: Path, adapter: Path | None = None) -> tuple[Path, Path
 def family(config: Any) -> gguf.MODEL_ARCH:
     """The architecture in llama.cpp. Refuses what that would compute differently."""
     if config.model_type not in FAMILIES:
-        raise BadInput(
-            f"models of type {config.model_type} are not exported",
-            where="config.json: model_type",
-            remedy=f"use a model of the families {', '.join(FAMILIES)}",
-        )
+        what = f"models of type {config.model_type} are not exported"
+        remedy = f"use a model of the families {', '.join(FAMILIES)}"
+        raise BadInput(what, where="config.json: model_type", remedy=remedy)
     _refuse(config.hidden_act != "silu", "hidden_act", f"is {config.hidden_act}, and llama.cpp computes silu")
     slides = "sliding_attention" in (config.to_dict().get("layer_types") or [])
     _refuse(slides, "layer_types", "has sliding-window layers, which llama.cpp does not have for this family")
@@ -350,9 +348,8 @@ def _quantize_chunk() -> Any:
         found = ctypes.CDLL(xllamacpp.__file__).ggml_quantize_chunk
     except (AttributeError, OSError):
         remedy = "export with --type f16, then run llama.cpp's own llama-quantize"
-        raise BadInput(
-            "this xllamacpp does not export llama.cpp's quantization", where="--type", remedy=remedy
-        ) from None
+        what = "this xllamacpp does not export llama.cpp's quantization"
+        raise BadInput(what, where="--type", remedy=remedy) from None
     pointer, count = ctypes.c_void_p, ctypes.c_int64
     found.argtypes, found.restype = [ctypes.c_int, pointer, pointer, count, count, count, pointer], ctypes.c_size_t
     return found
@@ -361,9 +358,6 @@ def _quantize_chunk() -> Any:
 def _renamed(names: Any, name: str) -> str:
     found = names.get_name(name, try_suffixes=(".weight", ".bias"))
     if found is None:
-        raise BadInput(
-            f"llama.cpp has no tensor for {name}",
-            where="model",
-            remedy="merge adapters with --adapter; other additions to the model are not exported",
-        )
+        remedy = "merge adapters with --adapter; other additions to the model are not exported"
+        raise BadInput(f"llama.cpp has no tensor for {name}", where="model", remedy=remedy)
     return str(found)

@@ -66,11 +66,8 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
     by_id = {number: token for token, number in model["vocab"].items()}
     by_id |= {number: entry["content"] for number, entry in added.items()}
     if max(by_id) >= size:
-        raise BadInput(
-            f"the tokenizer has token {max(by_id)}, the model has {size} rows",
-            where="tokenizer.json",
-            remedy="use the tokenizer that belongs to the model",
-        )
+        what = f"the tokenizer has token {max(by_id)}, the model has {size} rows"
+        raise BadInput(what, where="tokenizer.json", remedy="use the tokenizer that belongs to the model")
     special = {ours: getattr(tokenizer, f"{theirs}_id") for theirs, ours in _SPECIAL.items()}
     template = tokenizer.chat_template  # a tokenizer may have several by name
     plain, marked = (tokenizer.encode("a", add_special_tokens=added) for added in (False, True))
@@ -116,21 +113,15 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
 
     kind = _field(reader, "model")
     if kind != "gpt2":
-        raise BadInput(
-            f"the tokenizer is of kind {kind}",
-            where=f"{_KEY}model",
-            remedy="use a model with byte-level BPE (gpt2), such as Qwen3, Llama 3 or SmolLM2",
-        )
+        remedy = "use a model with byte-level BPE (gpt2), such as Qwen3, Llama 3 or SmolLM2"
+        raise BadInput(f"the tokenizer is of kind {kind}", where=f"{_KEY}model", remedy=remedy)
     tokens: list[str] = _field(reader, "tokens")
     types: list[int] = _field(reader, "token_type")
     merges: list[str] = _field(reader, "merges")
     splitting = PRE_TOKENIZERS.get(_field(reader, "pre"))
     if splitting is None:
-        raise BadInput(
-            f"text is split by the rules {_field(reader, 'pre')!r}, which are not known here",
-            where=f"{_KEY}pre",
-            remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}",
-        )
+        what = f"text is split by the rules {_field(reader, 'pre')!r}, which are not known here"
+        raise BadInput(what, where=f"{_KEY}pre", remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}")
     ids = {theirs: _field(reader, f"{ours}_token_id") for theirs, ours in _SPECIAL.items()}
     added = {number for number, type_ in enumerate(types) if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)}
     made = {
@@ -181,11 +172,8 @@ def _tokenizer_json(tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
 
 
 def _not_byte_level(why: str) -> BadInput:
-    return BadInput(
-        f"the tokenizer is not byte-level BPE: {why}",
-        where="tokenizer.json",
-        remedy="export a model with byte-level BPE, such as Qwen3, Llama 3, SmolLM2 or models/tiny",
-    )
+    remedy = "export a model with byte-level BPE, such as Qwen3, Llama 3, SmolLM2 or models/tiny"
+    return BadInput(f"the tokenizer is not byte-level BPE: {why}", where="tokenizer.json", remedy=remedy)
 
 
 def _type(added: Mapping[str, Any] | None, known: bool) -> int:
@@ -214,11 +202,9 @@ def pre_tokenizer_name(pre_tokenizer: Rule | None, ignore_merges: bool) -> str:
     for name, known in PRE_TOKENIZERS.items():
         if known.ignore_merges == ignore_merges and found == _without_offsets(known.rules):
             return name
-    raise BadInput(
-        "the tokenizer splits text by rules that llama.cpp has no name for, as far as this exporter knows",
-        where="tokenizer.json: pre_tokenizer",
-        remedy=f"use a model that splits text like one of these: {', '.join(PRE_TOKENIZERS)}",
-    )
+    what = "the tokenizer splits text by rules that llama.cpp has no name for, as far as this exporter knows"
+    remedy = f"use a model that splits text like one of these: {', '.join(PRE_TOKENIZERS)}"
+    raise BadInput(what, where="tokenizer.json: pre_tokenizer", remedy=remedy)
 
 
 def _without_offsets(rules: Sequence[Rule]) -> list[Rule]:

@@ -77,11 +77,8 @@ class LlamaCpp:
         try:
             answer = self._http.post(path, json=body)
         except httpx2.HTTPError as error:
-            raise BadInput(
-                f"llama.cpp ended or does not answer ({error or type(error).__name__})",
-                where=str(self.path),
-                remedy=f"see {LOG}; check the free memory",
-            ) from error
+            what = f"llama.cpp ended or does not answer ({error or type(error).__name__})"
+            raise BadInput(what, where=str(self.path), remedy=f"see {LOG}; check the free memory") from error
         if not answer.is_success:
             raise BadInput(f"llama.cpp refused: {answer.text[:300]}", where=str(self.path), remedy=f"see {LOG}")
         return answer.json()

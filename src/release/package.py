@@ -230,11 +230,8 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
         if not here.exists():
             continue
         if path.is_absolute() or ".." in path.parts:
-            raise BadInput(
-                "is outside the run folder, so it cannot be packed",
-                where=str(path),
-                remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
-            )
+            remedy = "copy it into the run folder and name it by a relative path, then run both rounds again"
+            raise BadInput("is outside the run folder, so it cannot be packed", where=str(path), remedy=remedy)
         yield from _files(name, here, needed=path not in wanted)
     report = newest_evaluation()
     logs = [name for name in Manifest().of_run(run) if name.is_relative_to(paths.LOGS)]

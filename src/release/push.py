@@ -66,11 +66,8 @@ def _push(repo: str, kind: str, card: str, files: Mapping[str, Path], public: bo
         except RepositoryNotFoundError:
             is_open = False
         if is_open and not public:
-            raise BadInput(
-                "this repository is public, so everybody could read what is pushed",
-                where=repo,
-                remedy="add --public if that is what you want, or name another repository",
-            )
+            what = "this repository is public, so everybody could read what is pushed"
+            raise BadInput(what, where=repo, remedy="add --public if that is what you want, or name another repository")
         address = api.create_repo(repo, repo_type=kind, private=not public, exist_ok=True)
         api.create_commit(repo, parts, commit_message="Push with AskGate", repo_type=kind)
     except (HfHubHTTPError, HTTPError, OSError, ValueError, RuntimeError) as error:

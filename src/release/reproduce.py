@@ -200,11 +200,9 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[s
         now = weights_sha256(folder / name)
         then = weights_sha256(folder / "checkpoints_of_the_package" / Path(name).relative_to(GATED_CHECKPOINTS))
         if now != then:
-            raise BadInput(
-                f"the weights are different (SHA-256 {now[:12]}, the package has {then[:12]})",
-                where=name,
-                remedy="identical weights need the same torch, instruction set and thread count, on a CPU",
-            )
+            what = f"the weights are different (SHA-256 {now[:12]}, the package has {then[:12]})"
+            remedy = "identical weights need the same torch, instruction set and thread count, on a CPU"
+            raise BadInput(what, where=name, remedy=remedy)
         tell(f"{name}: the same weights, SHA-256 {now}; the folder was {stated[:12]}")
 
 
@@ -222,11 +220,8 @@ def _refuse_classes(config: str, allowed: Sequence[str]) -> None:
     """Refuses a config with classes that are not built in: any installed class could be named, with any arguments."""
     for name in load_train_config(Path(config)).own_classes:
         if ":" in name and name not in allowed:
-            raise BadInput(
-                f"the package would run {name}, which is not part of AskGate",
-                where=config,
-                remedy=f"read that class; to run it, add --allow-class {name}",
-            )
+            what = f"the package would run {name}, which is not part of AskGate"
+            raise BadInput(what, where=config, remedy=f"read that class; to run it, add --allow-class {name}")
 
 
 def _refuse_other_code(ticket: Round) -> None:
@@ -330,9 +325,8 @@ def unpacked(package: Path) -> Iterator[Path]:
         except (tarfile.TarError, BadGzipFile, EOFError, zlib.error, ValueError) as error:
             raise BadInput(f"is damaged or not a package ({error})", where=str(package), remedy=AGAIN) from None
         except OSError as error:
-            raise BadInput(
-                f"cannot be read or unpacked ({error.strerror or error})", where=str(package), remedy="check the path"
-            ) from None
+            what = f"cannot be read or unpacked ({error.strerror or error})"
+            raise BadInput(what, where=str(package), remedy="check the path") from None
         yield folder
 
 

@@ -68,11 +68,8 @@ def draw_fresh(context: RoundContext, seed: int, unanswered: Callable[[Sample], 
     n = context.profile.sizes.fresh
     drawn = list(islice(filter(unanswered, Random(seed).sample(unscored, len(unscored))), n))
     if len(drawn) < n:
-        raise BadInput(
-            f"{len(drawn)} samples have never been scored, and a round needs {n}",
-            where=str(context.profile.paths.balanced),
-            remedy="build a larger pool",
-        )
+        what = f"{len(drawn)} samples have never been scored, and a round needs {n}"
+        raise BadInput(what, where=str(context.profile.paths.balanced), remedy="build a larger pool")
     return drawn
 
 
