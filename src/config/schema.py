@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ClassVar, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -41,8 +41,6 @@ class Section(BaseModel):
     """Base class of sections. Unknown keys, wrong types and values out of range are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-    moved: ClassVar[Mapping[str, str]] = {}
-    """Settings of earlier versions, each with its place now."""
 
 
 class SettingError(ValueError):
@@ -83,7 +81,7 @@ def invalid_setting(
         what, remedy = "this setting is missing", f"add a line `{parts[-1]}: {text}`"
     elif first["type"] == "model_type" and key:
         what, remedy = "it is a section, not a value", _set_inside(key, first["input"], _find_field(model, parts))
-    elif first["type"] in _OTHER_END:
+    elif first["type"].startswith(("greater_than", "less_than")):
         what += _other_end(first["type"], _find_field(model, parts))
     elif isinstance(fault, SettingError):
         remedy = fault.remedy
@@ -123,18 +121,12 @@ def _set_inside(key: str, value: Any, field: FieldInfo | None) -> str:
     return f"set one of its keys: {', '.join(f'{key}.{name}' for name in inside)}" if inside else "correct it"
 
 
-_OTHER_END = {
-    "greater_than": ("le", "lt"),
-    "greater_than_equal": ("le", "lt"),
-    "less_than": ("ge", "gt"),
-    "less_than_equal": ("ge", "gt"),
-}
 _BOUNDS = {"ge": "greater than or equal to", "gt": "greater than", "le": "less than or equal to", "lt": "less than"}
 
 
 def _other_end(kind: str, field: FieldInfo | None) -> str:
     """The other end of a range, for a message that names one."""
-    for bound in _OTHER_END[kind]:
+    for bound in ("le", "lt") if kind.startswith("greater") else ("ge", "gt"):
         for one in field.metadata if field else ():
             if getattr(one, bound, None) is not None:
                 return f" and {_BOUNDS[bound]} {getattr(one, bound)}"
@@ -150,8 +142,6 @@ def _value(content: Any, parts: Sequence[str]) -> Any:
 
 
 def _remedy(parts: list[str], model: type[Section]) -> str:
-    if place := model.moved.get(".".join(parts)):
-        return f"move it to {place}"
     known = list(_paths(model))
     same_name = [path for path in known if path.split(".")[-1] == parts[-1]]
     alike = same_name or get_close_matches(".".join(parts), known, n=1)

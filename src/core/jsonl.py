@@ -23,9 +23,7 @@ T = TypeVar("T")
 MAX_LINE_BYTES = 4 * 2**20
 """A real HotpotQA sample is 20 KB. A line above 4 MB means a broken file that would fill the memory."""
 ROWS_LISTED = 10
-"""Number of refused rows that an error names."""
 LINES_NAMED = 3
-"""Number of rows that break the same rule and are named."""
 _SKIPPED = re.compile(r"(.+?):(\d+): (?:'.*' )?skipped: (.+?)\.?", re.DOTALL)
 
 

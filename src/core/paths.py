@@ -60,7 +60,6 @@ HERE = Path(".")
 ABLATION_SIDES = ("without", "with")
 """The two policies of an ablation: trained without the penalty and with it."""
 ABLATION_WORK = Path(".askgate/ablation")
-"""Folder of their runs."""
 
 
 def step_name(step: int) -> str:

@@ -23,15 +23,7 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import (
-    code_sha256,
-    digests_read,
-    fingerprint,
-    forget_reads,
-    launchers_sha256,
-    sha256_file,
-    shipped,
-)
+from ..core.files import code_sha256, digests_read, fingerprint, forget_reads, launchers_sha256, sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.language import in_language
 from ..runtime.lock import lock_folder
@@ -139,7 +131,10 @@ def run_round(
         # The judge has answered. From here on the evidence of the earlier round is overwritten.
         if withdrawn := ", ".join(map(str, withdraw_reports(number, manifest))):
             tell(in_language(f"withdrawn: {withdrawn}", f"已撤回：{withdrawn}"))
-        _move(draft.work, context.work)
+        context.work.mkdir(parents=True, exist_ok=True)
+        if draft.work.exists():
+            shutil.copytree(draft.work, context.work, copy_function=shutil.move, dirs_exist_ok=True)
+            shutil.rmtree(draft.work)
         of_round = [measured_file(context, gate) for gate in GATES]
         for file in of_round:
             file.unlink(missing_ok=True)  # what an earlier round measured; a gate that fails writes none
@@ -225,17 +220,6 @@ def _refuse_needless_loss(
         what = f"its last score is by {others[0]}, and the judge is {asked}, so the round cannot pass"
         remedy = f"set SCORER_PROVIDER={others[0]}, or score all stages again with {asked} first"
         raise BadInput(what, where=str(context.ledger), remedy=remedy)
-
-
-def _move(draft: Path, work: Path) -> None:
-    """Moves what a round wrote before it withdrew the earlier report to where its evidence belongs."""
-    work.mkdir(parents=True, exist_ok=True)
-    for file in sorted(draft.rglob("*")):
-        if file.is_file():
-            target = work / file.relative_to(draft)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.replace(target)
-    shutil.rmtree(draft, ignore_errors=True)
 
 
 def round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:

@@ -28,7 +28,6 @@ PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://askgate.dev/go-ahead/v1"
 AMBER = "https://askgate.dev/amber/v1"
-"""Type of the statement that signs an amber off."""
 _SIGN = "have the owner run `askgate sign-off --key PRIVATE.pem` on this ticket"
 _SIGN_AGAIN = {
     PREDICATE: _SIGN,
@@ -97,27 +96,21 @@ def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, env
 
 def read_signed(envelope: Path, owner_key: Path, kind: str) -> dict[str, Any]:
     """A statement of that type, if it is signed with the owner's key."""
-    remedy = _SIGN_AGAIN[kind]
-    statement = _opened(envelope, _public(owner_key), remedy)
+    remedy, key, raw = _SIGN_AGAIN[kind], _public(owner_key), read_json(envelope, _SIGN_AGAIN[kind])
+    try:
+        signed = Envelope.from_dict(raw)
+        signed.verify([key], 1)
+        if signed.payload_type != PAYLOAD:
+            raise ValueError(signed.payload_type)
+        statement = msgspec.json.decode(signed.payload, type=dict[str, Any])
+        msgspec.convert(statement["predicate"], dict[str, Any])
+    except VerificationError:
+        raise BadInput("the signature is not the owner's", where=str(envelope), remedy=remedy) from None
+    except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError):
+        raise BadInput("is no signed statement", where=str(envelope), remedy=remedy) from None
     if statement.get("_type") != STATEMENT or statement.get("predicateType") != kind:
         what = "go-ahead for a ticket" if kind == PREDICATE else "sign-off of an amber"
         raise BadInput(f"is signed, but is no {what}", where=str(envelope), remedy=remedy)
-    return statement
-
-
-def _opened(path: Path, key: SSlibKey, remedy: str) -> dict[str, Any]:
-    raw = read_json(path, remedy)
-    try:
-        envelope = Envelope.from_dict(raw)
-        envelope.verify([key], 1)
-        if envelope.payload_type != PAYLOAD:
-            raise ValueError(envelope.payload_type)
-        statement = msgspec.json.decode(envelope.payload, type=dict[str, Any])
-        msgspec.convert(statement["predicate"], dict[str, Any])
-    except VerificationError:
-        raise BadInput("the signature is not the owner's", where=str(path), remedy=remedy) from None
-    except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError):
-        raise BadInput("is no signed statement", where=str(path), remedy=remedy) from None
     return statement
 
 

@@ -64,7 +64,6 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
 
     round: Literal["round1", "round2"]
     ts: str
-    """When the round ended."""
     passed: bool
     profile: str
     started: str
@@ -78,7 +77,6 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     ledger: Head
     findings: list[Finding]
     environment: dict[str, str]
-    """RUN_MODE and the judge."""
     judge_server: str = ""
     """Host and port of the judge, or `askgate` for the server that AskGate starts itself."""
     code: str = ""
@@ -94,9 +92,7 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     commit: str = ""
     """Git commit of the checkout, with `-dirty` at its end if tracked files had changed; empty without a checkout."""
     fresh_seed: int | None = None
-    """Seed of the random sample that was scored live."""
     round1_sha256: str = ""
-    """SHA-256 of the report of round 1, in a report of round 2."""
     measured: dict[str, str] = msgspec.field(default_factory=dict)
     """Path and SHA-256 of the gates' own reports, whose figures the RC1 report shows."""
     to_do: tuple[str, ...] = ()

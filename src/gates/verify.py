@@ -26,17 +26,7 @@ from ..scoring.ledger import Head
 from ..utils.process_map import rare_collections, usable_cores
 from .anchor import ANCHORS, has_grown, verify_anchors
 from .final_models import ended_early, sealed_ticket, verify_final_model
-from .gate import (
-    GATES,
-    INTEGRITY,
-    MOMENTARY,
-    Finding,
-    RoundContext,
-    is_close,
-    measure,
-    measured_file,
-    round_context,
-)
+from .gate import GATES, INTEGRITY, MOMENTARY, Finding, RoundContext, is_close, measure, measured_file, round_context
 from .manifest import Entry, Manifest
 from .ticket import (
     REFUSAL,

@@ -44,7 +44,6 @@ ODD_TEXTS = (
 SAME: dict[Kind, float] = {"f16": 1.0, "q8_0": 0.98, "q4_k_m": 0.90}
 """Share of positions at which llama.cpp must choose the same token as PyTorch."""
 TOO_FEW_BITS = {"q8_0": "eight_bits_too_few", "q4_k_m": "four_bits_too_few"}
-"""Names of remedies."""
 NEAR_TIE = 0.02
 """Gap in logits. F16 rounds a weight by up to 1 in 2,048, so two tokens that are this close may swap; such a position
 is reported and does not count against F16."""
@@ -67,7 +66,6 @@ class Agreement(Struct, frozen=True):
 
     prompts: int
     prompts_same: int
-    """Continuations without any difference."""
     tokens: int
     same: int
     same_share: float

@@ -115,18 +115,21 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
     if kind != "gpt2":
         remedy = "use a model with byte-level BPE (gpt2), such as Qwen3, Llama 3 or SmolLM2"
         raise BadInput(f"the tokenizer is of kind {kind}", where=f"{_KEY}model", remedy=remedy)
-    tokens: list[str] = _field(reader, "tokens")
-    types: list[int] = _field(reader, "token_type")
-    merges: list[str] = _field(reader, "merges")
+    tokens, types, merges = (_field(reader, name) for name in ("tokens", "token_type", "merges"))
     splitting = PRE_TOKENIZERS.get(_field(reader, "pre"))
     if splitting is None:
         what = f"text is split by the rules {_field(reader, 'pre')!r}, which are not known here"
         raise BadInput(what, where=f"{_KEY}pre", remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}")
     ids = {theirs: _field(reader, f"{ours}_token_id") for theirs, ours in _SPECIAL.items()}
-    added = {number for number, type_ in enumerate(types) if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)}
+    ways = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    added = [
+        {"id": number, "content": tokens[number], **ways, "special": type_ == TokenType.CONTROL}
+        for number, type_ in enumerate(types)
+        if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)
+    ]
     made = {
         "version": "1.0",
-        "added_tokens": [_added(number, tokens[number], types[number]) for number in sorted(added)],
+        "added_tokens": added,
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": splitting.rules},
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {
@@ -182,12 +185,6 @@ def _type(added: Mapping[str, Any] | None, known: bool) -> int:
     if added is None:
         return int(TokenType.NORMAL)
     return int(TokenType.CONTROL if added["special"] else TokenType.USER_DEFINED)
-
-
-def _added(number: int, token: str, type_: int) -> dict[str, Any]:
-    special = type_ == TokenType.CONTROL
-    ways = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    return {"id": number, "content": token, **ways, "special": special}
 
 
 def _field(reader: GGUFReader, name: str) -> Any:

@@ -54,14 +54,8 @@ class LlamaCpp:
         It ends after `most` tokens, or at a token that the file or llama.cpp itself treats as an end.
         """
         chance = {"temperature": 0.0} if temperature is None else {"temperature": temperature, "seed": seed}
-        wanted = {
-            "prompt": list(tokens),
-            "n_predict": most,
-            "samplers": ["temperature"],
-            "return_tokens": True,
-            "cache_prompt": True,
-            **chance,
-        }
+        wanted = {"prompt": list(tokens), "n_predict": most, "samplers": ["temperature"], **chance}
+        wanted |= {"return_tokens": True, "cache_prompt": True}
         said: list[int] = self._ask("/completion", wanted)["tokens"]
         if not said:
             raise BadInput("llama.cpp returned no token", where=str(self.path), remedy="export the model again")

@@ -48,7 +48,7 @@ from ..core.files import (
 )
 from ..core.model_files import model_files, model_sha256
 from ..eval.trial import TrialReport
-from ..gates.ambers import Amber, amber_files, ambers, open_ambers
+from ..gates.ambers import amber_files, ambers, open_ambers
 from ..gates.anchor import ANCHORS
 from ..gates.final_models import final_models, trained_config, warm_start_of
 from ..gates.gate import GATES as GATE_NAMES
@@ -89,7 +89,6 @@ class PackageFacts(Record, frozen=True):
     run: str
     config: str
     models: dict[str, str]
-    """Folder and SHA-256 of each model that was trained."""
     ambers: dict[str, str]
     """Facts that the owner was told, each with who signed it off."""
     machine: dict[str, str]
@@ -103,18 +102,6 @@ class NotForRelease(BadInput):
     """The evidence holds, but not the quality: exit code 1."""
 
     exit_code = 1
-
-
-class NotSignedOff(NotForRelease):
-    """Ambers that nobody has signed off."""
-
-    def __init__(self, ambers: Sequence[Amber]) -> None:
-        first = ambers[0]
-        more = "" if len(ambers) == 1 else f" (also {', '.join(one.name for one in ambers[1:])})"
-        can = first.name != NOT_FOR_SIGNING
-        remedy = f"`askgate sign-off --amber {first.name}`" if can else "put the shipped thresholds back"
-        what = f"{first.name} is amber, and nobody has signed it off{more}"
-        super().__init__(what, where="release", remedy=remedy)
 
 
 def make_package(
@@ -138,8 +125,12 @@ def make_package(
     config, settings = trained
     ticket = read_round(TICKET)
     profile = load_profile(ticket.profile)
-    if left := open_ambers(profile):
-        raise NotSignedOff(left)
+    if left := [one.name for one in open_ambers(profile)]:
+        more = f" (also {', '.join(left[1:])})" if left[1:] else ""
+        can = left[0] != NOT_FOR_SIGNING
+        remedy = f"`askgate sign-off --amber {left[0]}`" if can else "put the shipped thresholds back"
+        what = f"{left[0]} is amber, and nobody has signed it off{more}"
+        raise NotForRelease(what, where="release", remedy=remedy)
     folders = final_models(settings)
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     signed = {one.name: one.signed for one in ambers(profile)}
@@ -154,7 +145,9 @@ def make_package(
         for folder in folders:
             name = signature_of(folder.as_posix()).as_posix()
             made[name], made[PUBLIC.as_posix()] = sign_model(folder, key, password)
-    made[SUMS] = _sums(files, made)
+    sums = {name: sha256_file(path) for name, path in files.items()}
+    sums |= {name: sha256(content).hexdigest() for name, content in made.items()}
+    made[SUMS] = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
     if key is not None:
         # The signature of a model does not cover the evidence beside it; that of the list covers everything.
         with TemporaryDirectory() as work:
@@ -263,12 +256,6 @@ def _files(path: Path, here: Path, needed: bool = False) -> Iterator[tuple[str, 
             raise BadInput("is a link", where=name, remedy="put the file itself there, or remove the link")
         if file.is_file():
             yield name, file
-
-
-def _sums(files: dict[str, Path], made: dict[str, bytes]) -> bytes:
-    sums = {name: sha256_file(path) for name, path in files.items()}
-    sums |= {name: sha256(content).hexdigest() for name, content in made.items()}
-    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
 
 
 def write_package(out: Path, files: Mapping[str, Path], made: Mapping[str, bytes]) -> None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 _CURVES = ("secp256r1", "secp384r1", "secp521r1")
-"""Elliptic curves of the format."""
 _MAKE = "openssl ecparam -name prime256v1 -genkey -noout -out key.pem makes one"
 
 
