@@ -98,20 +98,12 @@ def model_card(repo: str, folder: Path, found: ModelEvidence) -> str:
         folder=folder,
         failed=[one for one in report.checks if not one.passed] if report else [],
         ambers={**dict.fromkeys(found.signed, ""), **told},
-        trained=_training(config, found.seal) if config and found.seal else "",
+        steps=found.seal.step - min(found.seal.step, config.warm_steps) if config and found.seal else 0,
         results=results_table(report.pooled) if report and report.pooled.changes else [],
         seal_path=folder / MANIFEST,
         pool=Path(config.seed_pool) if config else None,
         base=base if may_be_on_hub(Path(base)) or not Path(base).is_absolute() else Path(base).name,
     )
-
-
-def _training(config: TrainConfig, sealed: Seal) -> str:
-    """How a model was trained, in a few words."""
-    seeds = f"one of {len(config.seeds)} seeds" if len(config.seeds) > 1 else f"seed {config.seeds[0]}"
-    sft = f"SFT on {config.warm_start.tokens:,} tokens, then " if config.warm_start else ""
-    steps = sealed.step - min(sealed.step, config.warm_steps)
-    return f"{sft}{config.strategy.upper()}, {steps} steps of {config.batch_size} episodes, {seeds}"
 
 
 def results_table(pooled: Compared) -> list[str]:

@@ -131,7 +131,14 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, fun
                 writer.add_array(FUNCTIONS, list(functions))
             write_shape(writer, model.config)
             write_vocabulary(writer, vocab)
-            write_tensors(writer, found)
+            for one in found:
+                stored = gguf.quant_shape_to_byte_shape(tuple(one.source.shape), one.type)
+                writer.add_tensor_info(one.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=one.type)
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            writer.write_ti_data_to_file()
+            for one in found:
+                writer.write_tensor_data(one.data())
         finally:
             writer.close()
 
@@ -170,14 +177,6 @@ def write_shape(writer: gguf.GGUFWriter, config: Any) -> None:
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_vocab_size(config.vocab_size)
     writer.add_rope_dimension_count(width)
-    _write_positions(writer, config)
-
-
-def head_width(config: Any) -> int:
-    return int(config.to_dict().get("head_dim") or config.hidden_size // config.num_attention_heads)
-
-
-def _write_positions(writer: gguf.GGUFWriter, config: Any) -> None:
     rope = config.rope_parameters
     writer.add_rope_freq_base(rope["rope_theta"])
     match rope["rope_type"]:
@@ -195,6 +194,10 @@ def _write_positions(writer: gguf.GGUFWriter, config: Any) -> None:
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
         case other:
             _refuse(True, "rope_parameters", f"is of type {other}, which is not exported")
+
+
+def head_width(config: Any) -> int:
+    return int(config.to_dict().get("head_dim") or config.hidden_size // config.num_attention_heads)
 
 
 def rope_factors(config: Any) -> NDArray[np.float32] | None:
@@ -263,18 +266,6 @@ def tensors(model: Any, kind: Kind) -> list[Tensor]:
     if factors is not None:
         made.append(Tensor("rope_freqs.weight", torch.from_numpy(factors), _F32))
     return made
-
-
-def write_tensors(writer: gguf.GGUFWriter, found: list[Tensor]) -> None:
-    """Writes the header and all tensor data, one tensor at a time."""
-    for tensor in found:
-        stored = gguf.quant_shape_to_byte_shape(tuple(tensor.source.shape), tensor.type)
-        writer.add_tensor_info(tensor.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=tensor.type)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_ti_data_to_file()
-    for tensor in found:
-        writer.write_tensor_data(tensor.data())
 
 
 def in_pairs(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:

@@ -14,7 +14,6 @@ from random import Random
 
 from askgate_env.types import Sample
 
-from ...config.judge_config import ScoringSection
 from ...config.loader import DEFAULT
 from ...config.profile import load_profile, scoring_of
 from ...core.check import Check, Report, check, evidence, now, remedies, report
@@ -114,9 +113,12 @@ def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path, p
     scores, scoring = list(read_unique(path, Score)), scoring_of(load_profile(profile))
     if not scores:
         raise BadInput("has no scores", where=str(path), remedy="score a pool first: askgate score")
-    arguments = {"least": least, "max_unstable": max_unstable}
-    checks = [*stability_checks(scores, least, max_unstable), ledger_check(scores, scoring)]
-    figures = {"scores": len(scores), "unstable": sum(not one.stable for one in _usable(scores))}
+    arguments, usable = {"least": least, "max_unstable": max_unstable}, _usable(scores)
+    # A score that is not in the ledger proves nothing.
+    known = in_ledger(scoring.ledger, scoring.votes, usable) if scoring.ledger.exists() else {}
+    missing = check("not_in_ledger", float(len(usable) - len(known)), "==", 0.0, *remedies("gates")["scored"])
+    checks = [*stability_checks(scores, least, max_unstable), missing]
+    figures = {"scores": len(scores), "unstable": sum(not one.stable for one in usable)}
     made = report("validate_scores", checks, figures, evidence([path], [], arguments, started))
     write_json(out, made)
     return made
@@ -131,13 +133,6 @@ def stability_checks(scores: list[Score], least: int, max_unstable: float) -> li
         check("without_score", float(len(scores) - len(usable)), "==", 0.0, *remedy["scored"]),
         check("unstable_share", share, "<=", max_unstable, *remedy["unstable_share"]),
     ]
-
-
-def ledger_check(scores: list[Score], scoring: ScoringSection) -> Check:
-    """A score that is not in the ledger proves nothing."""
-    usable = _usable(scores)
-    known = in_ledger(scoring.ledger, scoring.votes, usable) if scoring.ledger.exists() else {}
-    return check("not_in_ledger", float(len(usable) - len(known)), "==", 0.0, *remedies("gates")["scored"])
 
 
 def _usable(scores: list[Score]) -> list[Score]:
