@@ -27,6 +27,7 @@ from ..core.files import code_sha256, digests_read, fingerprint, forget_reads, l
 from ..core.model_files import base_sha256
 from ..runtime.language import in_language
 from ..runtime.lock import lock_folder
+from ..runtime.progress import Tell
 from ..scoring.judge import Tally
 from ..scoring.ledger import EMPTY, newest_scorings, verify
 from ..scoring.providers import address, settings_for
@@ -91,7 +92,7 @@ def run_round(
     number: int,
     name: str,
     environment: Mapping[str, str],
-    tell: Callable[[str], None],
+    tell: Tell,
     progress: Callable[[Tally], None],
     replaces: str = "",
 ) -> tuple[Round, Path]:

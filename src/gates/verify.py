@@ -6,7 +6,6 @@ which catches someone who rewrote files, checksums and reports together. The fir
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -22,6 +21,7 @@ from ..core.errors import BadInput
 from ..core.files import PACKAGE_FACTS, all_reads, code_sha256, note_read, read_json
 from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
+from ..runtime.progress import Tell
 from ..scoring.ledger import Head
 from ..utils.process_map import rare_collections, usable_cores
 from .anchor import ANCHORS, has_grown, verify_anchors
@@ -51,9 +51,7 @@ PAGES = (".html", ".md", ".txt")
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
-def verify(
-    deep: bool, tell: Callable[[str], None], signed: bool = True, owner_key: str = "", tsa_root: str = ""
-) -> list[Round]:
+def verify(deep: bool, tell: Tell, signed: bool = True, owner_key: str = "", tsa_root: str = "") -> list[Round]:
     """The verified reports of the rounds. Raises BadInput at the first thing that differs.
 
     `signed`: whether the owner's signature is required; not before signing. `owner_key`: fingerprint of the owner's
@@ -116,7 +114,7 @@ def refuse_other_owner(ticket: Round | None, owner_key: str) -> None:
         raise BadInput(what, where="--owner-key", remedy=remedy)
 
 
-def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None]) -> None:
+def _verify_models(ticket: Round, manifest: Manifest, tell: Tell) -> None:
     """Checks the base model, and the final models where training has ended.
 
     Those of a ticket that was valid before the last rounds stay where they are until the next training.
@@ -152,7 +150,7 @@ def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
             raise BadInput(f"has changed since it was recorded {entry.at}", where=entry.path, remedy=_RESTORE)
 
 
-def measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
+def measure_again(rounds: list[Round], tell: Tell) -> None:
     """Measures the gates again, as far as files show them, and compares them with the reports."""
     with TemporaryDirectory() as folder, rare_collections():
         file_gates: dict[str, list[Finding]] = {}

@@ -8,7 +8,7 @@ in its first lines. The texts are in `model_card.jinja` and `data_card.jinja`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from ..eval.trial import HEADLINE, Compared, TrialReport
 from ..gates.ambers import ambers
 from ..gates.verify import verify as verify_evidence
 from ..pages.render import FIGURES, delta, is_share, level
+from ..runtime.progress import Tell
 from ..training.verify_results import derived_report, verify_results
 
 LICENCES: dict[str, dict[str, str]] = package_yaml("templates/source_licences.yaml")
@@ -52,7 +53,7 @@ class ModelEvidence:
     """Name of the person who signed each amber off."""
 
 
-def model_evidence(folder: Path, tell: Callable[[str], None]) -> ModelEvidence:
+def model_evidence(folder: Path, tell: Tell) -> ModelEvidence:
     """The evidence of a model folder. Refuses one that changed since it was sealed, and figures that do not follow from
     the recorded episodes."""
     if not (folder / COMPLETE).exists():

@@ -26,6 +26,7 @@ from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from ..core.model_files import model_sha256
 from ..data.pool.build import builtin_samples
+from ..runtime.progress import Tell
 from .gguf_export import Kind, load_merged, load_tokenizer, policy_folders, write_gguf
 from .llamacpp import LlamaCpp, open_gguf
 
@@ -76,12 +77,7 @@ class Agreement(Struct, frozen=True):
 
 
 def export_gguf(
-    model: Path,
-    out: Path,
-    kind: Kind,
-    adapter: Path | None,
-    tell: Callable[[str], None],
-    progress: Callable[[int], None],
+    model: Path, out: Path, kind: Kind, adapter: Path | None, tell: Tell, progress: Callable[[int], None]
 ) -> tuple[Report, Path]:
     """Writes the file, and its report beside it. A file that failed its check is kept as `NAME.failed.gguf`, and one
     that passed before under `out` stays as it is, with its own report."""

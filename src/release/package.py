@@ -18,7 +18,7 @@ import gzip
 import os
 import re
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -46,7 +46,7 @@ from ..core.files import (
     shipped,
     sweep,
 )
-from ..core.model_files import model_files, model_sha256
+from ..core.model_files import WEIGHTS, model_files, model_sha256
 from ..eval.trial import TrialReport
 from ..gates.ambers import amber_files, ambers, open_ambers
 from ..gates.anchor import ANCHORS
@@ -56,6 +56,7 @@ from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
 from ..gates.ticket import ENVELOPE, ROUND1, TICKET, evidence, read_round
 from ..gates.verify import verify
 from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, rc1_page
+from ..runtime.progress import Tell
 from ..runtime.secrets import find_secret
 from ..training.results import results_page
 from ..training.verify_results import verify_results
@@ -66,7 +67,6 @@ OWN = PACKAGE_FACTS.parent
 FACTS, GATES, PUBLIC = PACKAGE_FACTS, OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
-WEIGHTS = ".safetensors"
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"
 KINDS = tuple(f"{_TEXTS} {WEIGHTS} .model .tiktoken .jinja /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
@@ -104,9 +104,7 @@ class NotForRelease(BadInput):
     exit_code = 1
 
 
-def make_package(
-    config: Path | None, out: Path, key: Path | None, password: bytes | None, tell: Callable[[str], None]
-) -> Path:
+def make_package(config: Path | None, out: Path, key: Path | None, password: bytes | None, tell: Tell) -> Path:
     """Verifies all evidence first. A run that does not verify, or without results that passed, is not packed."""
     if key is not None:
         signing_key(key, password)  # verifying takes a minute; a key that cannot sign is refused before it

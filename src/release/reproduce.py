@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from gzip import BadGzipFile, GzipFile
 from pathlib import Path
@@ -39,6 +39,7 @@ from ..gates.ticket import DIRTY, REFUSAL, ROUND1, TICKET, Round, read_round
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
 from ..pages.rc1_report import RC1_JSON
+from ..runtime.progress import Tell
 from ..training.verify_results import verify_results
 from .package import (
     GATES,
@@ -54,7 +55,6 @@ from .package import (
 )
 from .signing import can_sign, statements, verify_model
 
-Tell = Callable[[str], None]
 GZIP = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 """First bytes of a package: a gzip header without name and time."""
 SMALL, RATIO = 2**30, 200

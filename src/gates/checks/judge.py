@@ -24,6 +24,7 @@ from ...core.check import Check, check, remedies
 from ...core.defaults import SEED
 from ...core.jsonl import read_records, read_unique
 from ...reward.recorded_episodes import RecordedEpisode
+from ...runtime.progress import Tell
 from ...scoring.judge import Tally
 from ...scoring.probe import canary_samples
 from ...scoring.prompt import Dialogue
@@ -55,10 +56,7 @@ def judge_exam(context: RoundContext) -> tuple[list[Dialogue], frozenset[str]]:
 
 
 def score_exam(
-    context: RoundContext,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-    progress: Callable[[Tally], None],
+    context: RoundContext, environment: Mapping[str, str], tell: Tell, progress: Callable[[Tally], None]
 ) -> None:
     """Scores the exam. Votes that an earlier round paid for come from the cache."""
     context.exam.unlink(missing_ok=True)

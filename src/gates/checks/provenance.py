@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from askgate_env.env import matches_replay
 from askgate_env.types import Sample
@@ -46,14 +47,18 @@ class DerivedEpisodes:
 
 
 def derive_episodes(
-    context: RoundContext, episodes: Path, scores: Path, pool: Path, draw: Callable[[int], Sequence[Sample]], seed: int
+    context: RoundContext,
+    stage: Literal["calibration", "shadow"],
+    pool: Path,
+    draw: Callable[[int], Sequence[Sample]],
+    seed: int,
 ) -> DerivedEpisodes:
     """`draw(n)` gives the random sample of n samples that should have been played; `seed` draws what is judged."""
-    recorded = list(read_unique(episodes, RecordedEpisode))
+    recorded = list(read_unique(getattr(context.profile.paths, f"{stage}_episodes"), RecordedEpisode))
     wanted = {one.episode.sample_id for one in recorded}
     samples = {sample.id: sample for sample in read_records(pool, Sample) if sample.id in wanted}
     tools = read_meta(pool).tools
-    stated = {line.id: line for line in read_records(scores, Score)}
+    stated = {line.id: line for line in read_records(getattr(context.profile.paths, f"{stage}_scores"), Score)}
     judged = [one for one in recorded if one.id in stated]
     known = [(one, samples[one.episode.sample_id]) for one in recorded if one.episode.sample_id in samples]
     played = sum(

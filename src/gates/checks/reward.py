@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from askgate_env.types import Sample
@@ -45,22 +47,13 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
     how = stated.calibrated
     if how is None:
         raise BadInput("these weights were written by hand", where=str(paths.weights), remedy="run weight_calib")
-    derived = derive_episodes(
-        context,
-        paths.calibration_episodes,
-        paths.calibration_scores,
-        paths.pool,
-        lambda n: choose(list(read_unique(paths.balanced, Sample)), n, how.seed),
-        how.seed,
-    )
+    draw = partial(choose, list(read_unique(paths.balanced, Sample)), seed=how.seed)
+    derived = derive_episodes(context, "calibration", paths.pool, draw, how.seed)
     scores = columns(derived.scored, baseline.names, str(paths.calibration_episodes))
     refuse_too_little(scores, str(paths.calibration_episodes))
-    fitted = calibrate_weights(
-        scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed, cap=limits.weight_max
-    )
-    other_settings = sum(
-        getattr(how, name) != getattr(limits.calibration, name) for name in CalibrationSettings.model_fields
-    )
+    settings = {name: getattr(how, name) for name in CalibrationSettings.model_fields}
+    fitted = calibrate_weights(scores, baseline, cap=limits.weight_max, **settings)
+    other_settings = sum(value != getattr(limits.calibration, name) for name, value in settings.items())
     of_shadow_set = sum(one.split == "shadow" for one in derived.scored)
     quality = [*calibration_checks(fitted, limits), live_check(scores, limits.counts.calibration_live)]
     write_measured(context, "calibration", quality, figures(fitted) | {"live_episodes": scores.live})
@@ -81,14 +74,8 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
     """Old and new score are compared again on the shadow set."""
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
-    derived = derive_episodes(
-        context,
-        paths.shadow_episodes,
-        paths.shadow_scores,
-        paths.shadow_set,
-        lambda n: draw_shadow(read_set(paths.shadow_set), n, SEED, stratify=True),
-        SEED,
-    )
+    draw = partial(draw_shadow, read_set(paths.shadow_set), seed=SEED, stratify=True)
+    derived = derive_episodes(context, "shadow", paths.shadow_set, draw, SEED)
     scores = columns(derived.scored, baseline.names, str(paths.shadow_episodes), stated.stand_in)
     refuse_too_little(scores, str(paths.shadow_episodes))
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])

@@ -20,6 +20,7 @@ from ...core.check import Check, Report, check, evidence, now, remedies, report
 from ...core.errors import BadInput
 from ...core.files import write_json
 from ...core.jsonl import read_records, read_unique
+from ...runtime.progress import Tell
 from ...scoring.judge import Tally
 from ...scoring.ledger import lines
 from ...scoring.providers import settings_for
@@ -34,10 +35,7 @@ from .provenance import in_ledger, proved, read_scorings
 
 
 def score_fresh(
-    context: RoundContext,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-    progress: Callable[[Tally], None],
+    context: RoundContext, environment: Mapping[str, str], tell: Tell, progress: Callable[[Tally], None]
 ) -> int:
     """Draws samples that were never scored and has them scored live. Returns the seed of the draw."""
     seed = secrets.randbelow(2**31)
