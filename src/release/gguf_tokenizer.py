@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,23 +42,8 @@ _SPECIAL = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad
 """Special tokens: name in `transformers`, name in GGUF."""
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The parts of a byte-level BPE tokenizer, as GGUF stores them."""
-
-    pre: str
-    tokens: list[str]
-    types: list[int]
-    merges: list[str]
-    special: dict[str, int]
-    """Ids of special tokens by name in GGUF: bos, eos, ..."""
-    add_bos: bool
-    add_eos: bool
-    chat_template: str | None
-
-
-def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
-    """The vocabulary for an embedding of `size` rows. Rows without a token get a name that occurs in no text."""
+def write_vocabulary(writer: GGUFWriter, tokenizer: PreTrainedTokenizerBase, size: int) -> None:
+    """Writes the vocabulary for an embedding of `size` rows. Rows without a token get a name that occurs in no text."""
     made = _tokenizer_json(tokenizer)
     model = made["model"]
     added = {entry["id"]: entry for entry in made["added_tokens"]}
@@ -68,34 +52,23 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
     if max(by_id) >= size:
         what = f"the tokenizer has token {max(by_id)}, the model has {size} rows"
         raise BadInput(what, where="tokenizer.json", remedy="use the tokenizer that belongs to the model")
-    special = {ours: getattr(tokenizer, f"{theirs}_id") for theirs, ours in _SPECIAL.items()}
-    template = tokenizer.chat_template  # a tokenizer may have several by name
-    plain, marked = (tokenizer.encode("a", add_special_tokens=added) for added in (False, True))
-    return Vocabulary(
-        pre=pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))),
-        tokens=[by_id.get(number, f"[PAD{number}]") for number in range(size)],
-        types=[_type(added.get(number), number in by_id) for number in range(size)],
-        merges=[merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]],
-        special={name: number for name, number in special.items() if number is not None},
-        add_bos=len(marked) > len(plain) and marked[0] == special["bos"],
-        add_eos=len(marked) > len(plain) and marked[-1] == special["eos"],
-        chat_template=template if isinstance(template, str) or template is None else template.get("default"),
-    )
-
-
-def write_vocabulary(writer: GGUFWriter, found: Vocabulary) -> None:
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(found.pre)
-    writer.add_token_list(found.tokens)
-    writer.add_token_types(found.types)
-    writer.add_token_merges(found.merges)
-    for name, number in found.special.items():
-        writer.add_uint32(f"{_KEY}{name}_token_id", number)
-    writer.add_add_bos_token(found.add_bos)
-    writer.add_add_eos_token(found.add_eos)
+    writer.add_tokenizer_pre(pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))))
+    writer.add_token_list([by_id.get(number, f"[PAD{number}]") for number in range(size)])
+    writer.add_token_types([_type(added.get(number), number in by_id) for number in range(size)])
+    writer.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]])
+    special = {ours: getattr(tokenizer, f"{theirs}_id") for theirs, ours in _SPECIAL.items()}
+    for name, number in special.items():
+        if number is not None:
+            writer.add_uint32(f"{_KEY}{name}_token_id", number)
+    plain, marked = (tokenizer.encode("a", add_special_tokens=special_too) for special_too in (False, True))
+    writer.add_add_bos_token(len(marked) > len(plain) and marked[0] == special["bos"])
+    writer.add_add_eos_token(len(marked) > len(plain) and marked[-1] == special["eos"])
     writer.add_add_space_prefix(False)
-    if found.chat_template is not None:
-        writer.add_chat_template(found.chat_template)
+    template = tokenizer.chat_template  # a tokenizer may have several by name
+    template = template if isinstance(template, str) or template is None else template.get("default")
+    if template is not None:
+        writer.add_chat_template(template)
 
 
 def open_reader(path: Path) -> GGUFReader:
