@@ -194,9 +194,7 @@ def atomic_files() -> Iterator[Start]:
     try:
         yield start
         for handle, _ in begun:
-            with handle:
-                handle.flush()
-                disk.sync_file(handle.fileno())
+            _complete(handle)
         for handle, target in begun:
             disk.rename(Path(handle.name), target)
         for folder in dict.fromkeys(target.parent for _, target in begun):
@@ -233,6 +231,12 @@ def _temporary(path: Path, target: Path) -> IO[bytes]:
         raise BadInput(f"cannot write here ({error.strerror})", where=str(path), remedy="choose another path") from None
     file.name = str(name)
     return BufferedWriter(file)
+
+
+def _complete(handle: IO[bytes]) -> None:
+    with handle:
+        handle.flush()
+        disk.sync_file(handle.fileno())
 
 
 def sweep(path: Path) -> None:
