@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -116,9 +115,6 @@ class ScoringSection(JudgeSection):
     ledger: FilePath
 
 
-_THRESHOLDS = "configs/gates/PROFILE.yaml: thresholds"
-
-
 class OverclarSection(Section):
     """The over-clarification penalty."""
 
@@ -128,14 +124,6 @@ class OverclarSection(Section):
 
 class DefaultConfig(Section):
     """`configs/default.yaml`."""
-
-    moved: ClassVar[Mapping[str, str]] = {
-        "scoring.ledger": "configs/gates/PROFILE.yaml: paths.ledger",
-        **dict.fromkeys(("shadow", "calibration", "trial"), _THRESHOLDS),
-        "overclar.overclar_change_pct_max": f"{_THRESHOLDS}.overclar_change_pct_max",
-        "overclar.turns_change_max": f"{_THRESHOLDS}.turns_change_max",
-        "overclar.success_drop_points_max": f"{_THRESHOLDS}.success_drop_points_max",
-    }
 
     simulate: bool = False
     """Always false: nothing is simulated. The original requirements ask for this key."""

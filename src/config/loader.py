@@ -136,9 +136,8 @@ def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
         known.add(real_path(shipped(path)))
         content = _read_file(path)
         if chain and not isinstance(content, dict):
-            raise BadInput(
-                f"{path} has no settings to extend", where=f"{chain[-1][0]}: {EXTENDS}", remedy="name a config file"
-            )
+            what = f"{path} has no settings to extend"
+            raise BadInput(what, where=f"{chain[-1][0]}: {EXTENDS}", remedy="name a config file")
         chain.append((path, content))
         if not isinstance(content, dict) or EXTENDS not in content:
             return chain

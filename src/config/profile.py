@@ -46,7 +46,6 @@ class Paths(Section):
     config: FilePath
     """Training config that a ticket covers."""
     ablation_config: FilePath
-    """Training config of both runs of the ablation."""
     trial: FilePath | None
     """A second training config that the same ticket covers."""
     templates: FilePath
@@ -59,7 +58,6 @@ class Paths(Section):
     shadow_episodes: FilePath
     """Episodes of the base policy on the shadow set."""
     shadow_scores: FilePath
-    """Judge scores of these episodes."""
     calibration_episodes: FilePath
     """Episodes of the base policy on samples of the pool."""
     calibration_scores: FilePath
@@ -71,10 +69,8 @@ class AblationSizes(Section):
     """Size of the ablation of the over-clarification penalty."""
 
     steps: Count
-    """Training steps per run."""
     seeds: Annotated[tuple[int, ...], Listed, Field(min_length=1)]
     samples: Count
-    """Held-out samples that both policies are evaluated on."""
 
 
 class Sizes(Section):
@@ -89,7 +85,6 @@ class Sizes(Section):
     calibration: Count
     """Episodes that weights are fitted to."""
     calibration_live: Count
-    """Episodes of the calibration that the judge scores."""
     scored: Annotated[int, Field(ge=0)]
     """Samples of the balanced pool that are scored live, to find those on which the judge's votes disagree."""
     fresh: Count
@@ -144,12 +139,10 @@ class CountThresholds(Section):
     calibration_episodes: Count
     calibration_live: Count
     ablation_episodes: Count
-    """Held-out episodes per ablation run and seed."""
     ablation_seeds: Count
     judge_samples: Annotated[int, Field(ge=4)]
     """Good dialogues with a canary each, and repeated scores of episodes, that show whether the judge reads."""
     eval_samples: Count
-    """Held-out samples that base and trained policy are evaluated on."""
 
 
 class JudgeThresholds(Section):
@@ -160,7 +153,6 @@ class JudgeThresholds(Section):
     noise_max: Share
     """Limit on the share of the variance that is within repeats of a dialogue. The share must be below it."""
     canaries_fooled_max: Share
-    """Maximum share of canaries that score at least as high as the good dialogue."""
 
 
 class ConfigThresholds(Section):
@@ -184,9 +176,7 @@ class ConfigThresholds(Section):
     control_lr_max: Minimum
     """Range of `eval.control_lr`, the learning rate of the SFT control."""
     qlora: bool
-    """Whether `finetune.method` must be `qlora`."""
     live_mode: bool
-    """Whether `live_mode` must be on."""
 
 
 class Thresholds(Section):
@@ -216,7 +206,6 @@ class Thresholds(Section):
     cache_hit_lt_round1: Share
     cache_hit_lt_round2: Share
     fresh_unstable_share_max: Share
-    """Maximum share of freshly scored samples with disagreeing votes."""
     judge: JudgeThresholds
     trial_required: bool
     """Whether `paths.config` may only be trained after a trial (`paths.trial`) that passed its gates."""
@@ -229,7 +218,6 @@ class SourceSection(Section):
 
     name: SourceName
     data_dir: FilePath | None
-    """Folder of the dataset's files."""
     reuse: Count
     """Samples of the pool that may be made from one record, each in other words, where there are too few records. The
     sidecar of the pool counts them."""

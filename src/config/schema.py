@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ClassVar, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -41,8 +41,6 @@ class Section(BaseModel):
     """Base class of sections. Unknown keys, wrong types and values out of range are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-    moved: ClassVar[Mapping[str, str]] = {}
-    """Settings of earlier versions, each with its place now."""
 
 
 class SettingError(ValueError):
@@ -71,20 +69,20 @@ def invalid_setting(
     fault = first.get("ctx", {}).get("error")
     parts = [*(str(part) for part in first["loc"] if part != "[key]")]
     parts += [fault.key] if isinstance(fault, SettingError) else []
-    key = ".".join(parts)
+    key, fields = ".".join(parts), dict(_fields(model))
     # The message leaves the value out: it may be a secret in the wrong place.
     what, remedy = str(fault or first["msg"]), "correct it"
     what = what.replace("Input should be", "it should be").replace("valid tuple", "list")
     if first["type"] == "extra_forbidden":
-        what, remedy = "no such setting", _remedy(parts, model)
+        what, remedy = "no such setting", _remedy(parts, list(fields))
     elif first["type"] == "missing":
         value = _value(shipped, parts)
         text = "VALUE" if value is _MISSING else json.dumps(value)
         what, remedy = "this setting is missing", f"add a line `{parts[-1]}: {text}`"
     elif first["type"] == "model_type" and key:
-        what, remedy = "it is a section, not a value", _set_inside(key, first["input"], _find_field(model, parts))
-    elif first["type"] in _OTHER_END:
-        what += _other_end(first["type"], _find_field(model, parts))
+        what, remedy = "it is a section, not a value", _set_inside(key, first["input"], fields)
+    elif first["type"].startswith(("greater_than", "less_than")):
+        what += _other_end(first["type"], fields.get(key))
     elif isinstance(fault, SettingError):
         remedy = fault.remedy
     elif not key:
@@ -97,44 +95,31 @@ def invalid_setting(
     return BadInput(what, where=where, remedy=remedy)
 
 
-def _find_field(model: type[BaseModel], parts: Sequence[str]) -> FieldInfo | None:
-    """The field at `section.key`; None for an item of a list, and for what is no setting."""
-    field: FieldInfo | None = None
-    sections: Sequence[type[BaseModel]] = [model]
-    for part in parts:
-        field = next((one.model_fields[part] for one in sections if part in one.model_fields), None)
-        sections = _sections(field) if field else ()
-    return field
+def _fields(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """All settings by `section.key`."""
+    for name, field in model.model_fields.items():
+        yield f"{prefix}{name}", field
+        choices = get_args(field.annotation) if isinstance(field.annotation, UnionType) else (field.annotation,)
+        for section in choices:
+            if isinstance(section, type) and issubclass(section, BaseModel):
+                yield from _fields(section, f"{prefix}{name}.")
 
 
-def _sections(field: FieldInfo) -> list[type[BaseModel]]:
-    choices = get_args(field.annotation) if isinstance(field.annotation, UnionType) else (field.annotation,)
-    return [one for one in choices if isinstance(one, type) and issubclass(one, BaseModel)]
-
-
-def _set_inside(key: str, value: Any, field: FieldInfo | None) -> str:
-    """A key of the section that takes this value, or else its first one."""
-    inside = {
-        name: one for section in (_sections(field) if field else ()) for name, one in section.model_fields.items()
-    }
-    fitting = [name for name, one in inside.items() if isinstance(value, str) and value in get_args(one.annotation)]
+def _set_inside(key: str, value: Any, fields: Mapping[str, FieldInfo]) -> str:
+    """A key of the section that takes this value, or else all of its keys."""
+    inside = {path: field for path, field in fields.items() if path.rpartition(".")[0] == key}
+    fitting = [path for path, one in inside.items() if isinstance(value, str) and value in get_args(one.annotation)]
     if fitting:
-        return f"set {key}.{fitting[0]}={value}"
-    return f"set one of its keys: {', '.join(f'{key}.{name}' for name in inside)}" if inside else "correct it"
+        return f"set {fitting[0]}={value}"
+    return f"set one of its keys: {', '.join(inside)}" if inside else "correct it"
 
 
-_OTHER_END = {
-    "greater_than": ("le", "lt"),
-    "greater_than_equal": ("le", "lt"),
-    "less_than": ("ge", "gt"),
-    "less_than_equal": ("ge", "gt"),
-}
 _BOUNDS = {"ge": "greater than or equal to", "gt": "greater than", "le": "less than or equal to", "lt": "less than"}
 
 
 def _other_end(kind: str, field: FieldInfo | None) -> str:
     """The other end of a range, for a message that names one."""
-    for bound in _OTHER_END[kind]:
+    for bound in ("le", "lt") if kind.startswith("greater") else ("ge", "gt"):
         for one in field.metadata if field else ():
             if getattr(one, bound, None) is not None:
                 return f" and {_BOUNDS[bound]} {getattr(one, bound)}"
@@ -149,22 +134,10 @@ def _value(content: Any, parts: Sequence[str]) -> Any:
     return content
 
 
-def _remedy(parts: list[str], model: type[Section]) -> str:
-    if place := model.moved.get(".".join(parts)):
-        return f"move it to {place}"
-    known = list(_paths(model))
+def _remedy(parts: list[str], known: list[str]) -> str:
     same_name = [path for path in known if path.split(".")[-1] == parts[-1]]
     alike = same_name or get_close_matches(".".join(parts), known, n=1)
     return f"did you mean {' or '.join(alike)}? Else remove it" if alike else "remove it"
-
-
-def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """All settings as `section.key`."""
-    for name, field in model.model_fields.items():
-        path = f"{prefix}{field.alias or name}"
-        yield path
-        for section in _sections(field):
-            yield from _paths(section, f"{path}.")
 
 
 def dotted(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,6 @@ from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
 from .schema import FilePath, LevelShares, Listed, Section, SettingError, Share, TaskShares
 
 LOCAL_STEPS = 2000
-"""Maximum steps of a run without a ticket."""
 DeviceName = Literal["cuda", "mps", "cpu"]
 TrackerName = Literal["tensorboard", "wandb", "mlflow", "trackio"]
 Precision = Literal["auto", "fp32", "fp16", "bf16"]
@@ -105,21 +104,17 @@ class RolloutLimits(RolloutSection):
     """The rollout section with the settings it takes from elsewhere: `rollout_len`, and the tools of the pool."""
 
     max_new_tokens: int = Field(ge=1)
-    """Maximum tokens of one turn of the policy."""
     tools: tuple[str, ...] = TOOLS
     user: UserKind = "rules"
 
     def facts(self) -> dict[str, Any]:
-        """All settings by name, in the order in which reports and fingerprints write them."""
+        """Settings by name, in the order of reports and fingerprints; the last four only where they are no default."""
         names = ("max_turns", "max_new_tokens", "max_tokens", "temperature", "slots", "tools")
         facts = {name: getattr(self, name) for name in names}
-        if self.think_tokens is not None:
-            facts["think_tokens"] = self.think_tokens
-        if self.thoughts == "drop":
-            facts["thoughts"] = self.thoughts
-        if self.actions == "native":
-            facts["actions"] = self.actions
-        return facts if self.user == "rules" else {**facts, "user": self.user}
+        for name in ("think_tokens", "thoughts", "actions", "user"):
+            if (value := getattr(self, name)) != RolloutLimits.model_fields[name].default:
+                facts[name] = value
+        return facts
 
 
 class OptimizerSection(Section):
@@ -159,7 +154,6 @@ class WarmStartSection(Section):
     lr: float = Field(default=3e-4, gt=0, le=1)
     """Peak learning rate: it rises over 5% of the tokens and falls as a cosine to a tenth."""
     batch_tokens: int = Field(default=4096, ge=32)
-    """Maximum tokens of an update."""
 
 
 class DemoLossSection(Section):
@@ -176,7 +170,6 @@ class RewardSection(Section):
     """Reward settings: the terms of an episode's reward and their weights."""
 
     outcome: float = Field(default=1.0, ge=0, le=10)
-    """Reward of success."""
     info: float = Field(default=0.0, ge=0, le=10)
     """Reward of an ask that brings what is missing."""
     weights: FilePath | None = None
@@ -198,7 +191,6 @@ class RewardSection(Section):
     alpha: float = Field(default=OVERCLAR_ALPHA, ge=0, le=1)
     """Penalty for each ask where nothing is missing, if `use_overclar_penalty` is on."""
     cap: int = Field(default=OVERCLAR_CAP, ge=0, le=64)
-    """Maximum number of asks that are penalized."""
     difficulty_beta: float = Field(default=0.0, ge=0, le=0.10)
     """Hard samples are weighted `1 + beta`, easy ones `1 - beta`. 0 is off; else 0.05 to 0.10."""
 
@@ -306,7 +298,6 @@ class EvalSection(Section):
     machine."""
     control_lr: float = Field(default=1e-4, gt=0, le=1)
     control_batch_tokens: int = Field(default=4096, ge=32)
-    """Maximum tokens of an update of a control."""
 
 
 class TargetRow(Section):

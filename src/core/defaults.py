@@ -12,7 +12,6 @@ Name = TypeVar("Name", bound=str)
 
 ProfileName = Literal["quickstart", "rc1"]
 SourceName = Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"]
-"""Sources of problems."""
 
 MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
 DIFFICULTY_MIX: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}

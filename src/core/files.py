@@ -114,11 +114,15 @@ def pinned(path: Path) -> Iterator[Path]:
             raise BadInput("changed while it was read", where=str(path), remedy=_NOTHING_WRITES)
 
 
+def sha256_list(files: Mapping[str, Path], digest: Callable[[Path], str] = sha256_file) -> str:
+    """SHA-256 of the list of checksums that `sha256sum` prints for these files, in this order."""
+    return hashlib.sha256("".join(f"{digest(file)}  {name}\n" for name, file in files.items()).encode()).hexdigest()
+
+
 def sha256_folder(folder: Path) -> str:
     """SHA-256 of the names and checksums of all files in a folder, caches of Python left out."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    lines = (f"{sha256_file(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return sha256_list({file.relative_to(folder).as_posix(): file for file in files})
 
 
 PACKAGE_FACTS = Path("package/package.json")
@@ -150,8 +154,7 @@ def code_sha256() -> str:
     files = {name: path for name, path in files.items() if "__pycache__" not in name}
     texts = (HOME / "templates").rglob("*.[jy]*")
     files |= {path.relative_to(HOME).as_posix(): path for path in texts if path.is_file()}
-    lines = (f"{sha256_file(files[name])}  {name}\n" for name in sorted(files))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return sha256_list(dict(sorted(files.items())))
 
 
 @cache
@@ -163,8 +166,7 @@ def launchers_sha256() -> str:
     on_path, patterns = (HOME, HOME / "packages/askgate-env/src"), ("*.py", "*.so", "*/__init__.py")
     importable = [path for folder in on_path for pattern in patterns for path in folder.glob(pattern)]
     files = {*importable, *(path for folder in LAUNCHERS for path in (HOME / folder).rglob("*.[ps][yh]"))}
-    lines = (f"{sha256_file(path)}  {path.relative_to(HOME).as_posix()}\n" for path in sorted(files))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return sha256_list({path.relative_to(HOME).as_posix(): path for path in sorted(files)})
 
 
 @contextmanager

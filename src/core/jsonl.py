@@ -23,9 +23,7 @@ T = TypeVar("T")
 MAX_LINE_BYTES = 4 * 2**20
 """A real HotpotQA sample is 20 KB. A line above 4 MB means a broken file that would fill the memory."""
 ROWS_LISTED = 10
-"""Number of refused rows that an error names."""
 LINES_NAMED = 3
-"""Number of rows that break the same rule and are named."""
 _SKIPPED = re.compile(r"(.+?):(\d+): (?:'.*' )?skipped: (.+?)\.?", re.DOTALL)
 
 
@@ -46,11 +44,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             number += 1
             digest.update(line)
             if len(line) > MAX_LINE_BYTES:
-                raise BadInput(
-                    f"line is longer than {MAX_LINE_BYTES // 2**20} MB",
-                    where=f"{path}:{number}",
-                    remedy="check that the file is JSONL, one sample a line",
-                )
+                what = f"line is longer than {MAX_LINE_BYTES // 2**20} MB"
+                raise BadInput(what, where=f"{path}:{number}", remedy="check that the file is JSONL, one sample a line")
             if number == 1:
                 line = line.removeprefix(codecs.BOM_UTF8)  # Windows writes one
             if line and not line.isspace():
@@ -92,11 +87,9 @@ def read_unique(path: Path, kind: type[Identified]) -> Iterator[Identified]:
     for number, line in read_lines(path):
         record = decode(decoder, line, f"{path}:{number}")
         if seen.setdefault(record.id, number) != number:
-            raise BadInput(
-                f"the id {record.id!r} occurs twice, first in line {seen[record.id]}",
-                where=f"{path}:{number}",
-                remedy="give every sample its own id, or build the file again",
-            )
+            what = f"the id {record.id!r} occurs twice, first in line {seen[record.id]}"
+            remedy = "give every sample its own id, or build the file again"
+            raise BadInput(what, where=f"{path}:{number}", remedy=remedy)
         yield record
 
 

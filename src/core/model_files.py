@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,14 +12,13 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from .errors import BadInput
-from .files import pinned, read_json, sha256_file, shipped
+from .files import pinned, read_json, sha256_file, sha256_list, shipped
 from .paths import FINAL_MODEL
 
 PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model folder that change what the model says."""
 WEIGHTS = ".safetensors"
 ADAPTER = "adapter_config.json"
-"""File of a folder that PEFT has saved."""
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 VOCABULARIES = (TOKENIZER, "tokenizer.model", "vocab.json", "vocab.txt")
 """Files of which a tokenizer needs one."""
@@ -29,8 +27,7 @@ VOCABULARIES = (TOKENIZER, "tokenizer.model", "vocab.json", "vocab.txt")
 def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:
     """SHA-256 of weights, config and tokenizer together: each file's name and SHA-256, in the order of the names."""
     require_weights(folder)
-    lines = "".join(f"{digest(file)}  {file.name}\n" for file in model_files(folder))
-    return hashlib.sha256(lines.encode()).hexdigest()
+    return sha256_list({file.name: file for file in model_files(folder)}, digest)
 
 
 def policy_sha256(folder: Path, adapter: Path | None = None) -> str:
@@ -80,9 +77,8 @@ def find_model(base_model: str, download: bool = True) -> Path:
     except (OSError, ValueError, HfHubHTTPError) as error:
         if download:
             raise unreadable(base_model) from error
-        raise BadInput(
-            f"{base_model} is not on this machine", where="base_model", remedy="load it once, or name a folder"
-        ) from error
+        what = f"{base_model} is not on this machine"
+        raise BadInput(what, where="base_model", remedy="load it once, or name a folder") from error
 
 
 def find_policy(model: str, adapter: Path | None = None) -> tuple[Path, Path | None]:

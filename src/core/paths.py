@@ -60,7 +60,6 @@ HERE = Path(".")
 ABLATION_SIDES = ("without", "with")
 """The two policies of an ablation: trained without the penalty and with it."""
 ABLATION_WORK = Path(".askgate/ablation")
-"""Folder of their runs."""
 
 
 def step_name(step: int) -> str:
@@ -189,11 +188,8 @@ def point(link: Path, target: Path) -> None:
         new.symlink_to(relative)
         new.replace(link)
     except OSError as error:
-        raise BadInput(
-            f"a link cannot be made here ({error.strerror})",
-            where=str(link),
-            remedy="run in a folder on a disk with symbolic links; checkpoint.mirror may be on a drive without them",
-        ) from None
+        remedy = "run in a folder on a disk with symbolic links; checkpoint.mirror may be on a drive without them"
+        raise BadInput(f"a link cannot be made here ({error.strerror})", where=str(link), remedy=remedy) from None
 
 
 def adopt_run(move_mirror: Callable[[Path], None] = lambda run: None) -> Path | None:

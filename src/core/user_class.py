@@ -110,8 +110,6 @@ def _is_this_package(name: str) -> bool:
 
 def _two_names(module: str, other: str, where: str) -> BadInput:
     """Refuses a process with both names: every class would exist twice, and the copies would not match."""
-    return BadInput(
-        f"{module} imports from {other}, and this process runs as {PACKAGE_NAME}; one process must not load both",
-        where=where,
-        remedy=f"import from {PACKAGE_NAME} in that file, or start the run with {STARTS[other]}",
-    )
+    what = f"{module} imports from {other}, and this process runs as {PACKAGE_NAME}; one process must not load both"
+    remedy = f"import from {PACKAGE_NAME} in that file, or start the run with {STARTS[other]}"
+    return BadInput(what, where=where, remedy=remedy)

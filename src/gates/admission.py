@@ -92,7 +92,11 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     verify_first_round(ticket, first)
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
     verify_judge(profile.paths.ledger, ticket)
-    _refuse_other_model(ticket, config)
+    model = load_train_config(config).base_model
+    if base_sha256(model) != ticket.base_model:  # the name of its folder proves nothing
+        what = f"{model} is not the model that the rounds measured"
+        remedy = "put the model back as it was, or record its episodes and run both rounds again"
+        raise BadInput(what, where=f"{config}: base_model", remedy=remedy)
     _refuse_unmeasured_classes(ticket, config)
     _refuse_other_classes(ticket)
     require_sign_off(ticket, profile)
@@ -114,17 +118,6 @@ def _trained_on(ticket: Round, config: Path, sums: Fingerprints) -> dict[str, st
     if unstable and str(unstable) not in dict(evidence(ticket)):
         raise BadInput("no round measured this list", where=str(unstable), remedy=AGAIN)
     return files | ({"reward.unstable": sums.of(str(unstable))} if unstable else {})
-
-
-def _refuse_other_model(ticket: Round, config: Path) -> None:
-    """Episodes, weights and figures are those of one model; the name of its folder proves nothing."""
-    model = load_train_config(config).base_model
-    if base_sha256(model) != ticket.base_model:
-        raise BadInput(
-            f"{model} is not the model that the rounds measured",
-            where=f"{config}: base_model",
-            remedy="put the model back as it was, or record its episodes and run both rounds again",
-        )
 
 
 def _refuse_unmeasured_classes(ticket: Round, config: Path) -> None:
@@ -150,29 +143,21 @@ def _refuse_other_settings(config: Path, overrides: Sequence[str] | None) -> Non
     measured, asked = load_train_config(config), load_train_config(config, overrides)
     for key, value in measured:
         if value != getattr(asked, key) and key not in FREE_WITH_A_TICKET:
-            raise BadInput(
-                f"the ticket was issued for another {key}",
-                where=f"--set {key}",
-                remedy=f"leave it out, or change {config} and run both rounds again",
-            )
+            remedy = f"leave it out, or change {config} and run both rounds again"
+            raise BadInput(f"the ticket was issued for another {key}", where=f"--set {key}", remedy=remedy)
 
 
 def refuse_other_config(ticket: Round, profile: Profile, config: Path) -> None:
     """A ticket is for the configs that its profile names; a ticket of a weaker profile is worth nothing elsewhere."""
     paths = profile.paths
     if real_path(config) not in {real_path(one) for one in (paths.config, paths.trial) if one}:
-        raise BadInput(
-            f"the ticket is of profile {ticket.profile}, which is for {paths.config}",
-            where=str(config),
-            remedy="run both rounds with the profile that is for this config (`askgate round --profile`)",
-        )
+        what = f"the ticket is of profile {ticket.profile}, which is for {paths.config}"
+        remedy = "run both rounds with the profile that is for this config (`askgate round --profile`)"
+        raise BadInput(what, where=str(config), remedy=remedy)
     asked = load_train_config(config).profile
     if asked not in ("local", ticket.profile):
-        raise BadInput(
-            f"this config wants a ticket of profile {asked}, and there is one of {ticket.profile}",
-            where=f"{config}: profile",
-            remedy=f"run both rounds with --profile {asked}",
-        )
+        what = f"this config wants a ticket of profile {asked}, and there is one of {ticket.profile}"
+        raise BadInput(what, where=f"{config}: profile", remedy=f"run both rounds with --profile {asked}")
 
 
 def trial_tag(profile: Profile) -> str:
@@ -219,7 +204,6 @@ def require_trial(config: Path, admission: Admission) -> tuple[TrainConfig, Path
     changes = report.pooled.changes if report.pooled.changes is not None else compare([], [], 0)
     if failed := [one for one in trial_checks(changes, limits) if not one.passed]:
         names = ", ".join(one.name for one in failed)
-        raise BadInput(
-            f"the trial failed ({names}), so nothing is trained at scale", where=str(file), remedy=failed[0].remedy
-        )
+        what = f"the trial failed ({names}), so nothing is trained at scale"
+        raise BadInput(what, where=str(file), remedy=failed[0].remedy)
     return trial, file

@@ -1,23 +1,9 @@
 """Ambers: facts that the owner must know before a release, though no gate failed.
 
-    weaker_thresholds   the profile has a threshold weaker than the one that AskGate was released with
-    old_weights         the new score is compared with old weights other than those that AskGate was released with
-    judge_weight        no dimension of the live judge has a weight, so its scores decide nothing
-    judge_auc           no dimension of the live judge tells successes from failures better than chance
-    judge_noise         the judge's scores of one dialogue differ as much as those of different dialogues
-    canaries_fooled     the judge scored worthless answers as high as good dialogues
-    control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
-    worse_than_warm_start  RL made success, need-ask success or over-clarification worse than after the warm start
-    task_success        a task's success did not rise by more than chance
-    task_need_ask       a task's need-ask success did not rise by more than chance
-    task_recall         a task's question recall fell by more than chance
-    question_recall     the trained policy gets missing information by asking less often than its base
-    stage_report        a stage's own report has other figures than the second round measured
-
-An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them
-off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, the round's
-judge scores and evaluation whenever they are asked for; the lists in reports are only for readers. Where the profile
-requires a judge that reads, `judge_noise` and `canaries_fooled` are red instead.
+docs/gates.md lists them. An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner
+has signed each of them off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile,
+weights, the round's judge scores and evaluation whenever they are asked for; the lists in reports are only for readers.
+Where the profile requires a judge that reads, `judge_noise` and `canaries_fooled` are red instead.
 """
 
 from __future__ import annotations
@@ -100,12 +86,13 @@ def round_ambers(context: RoundContext) -> list[Amber]:
 
 def profile_ambers(profile: Profile) -> list[Amber]:
     """Ambers that follow from profile and weights."""
-    weights = profile.paths.weights
-    facts = [(one, profile_path(profile.name)) for one in threshold_ambers(profile)]
-    facts += [(one, profile.paths.baseline) for one in baseline_ambers(profile)]
-    if weights.exists():
-        facts += [(one, weights) for one in weight_ambers(read_unchecked(weights).weights)]
-    return [Amber(fact, path) for fact, path in facts]
+    weights, weaker = profile.paths.weights, weaker_thresholds(profile)
+    facts = [
+        (profile_path(profile.name), amber("weaker_thresholds", float(len(weaker)), "<=", 0.0, "; ".join(weaker))),
+        (profile.paths.baseline, baseline_ambers(profile)),
+        (weights, weight_ambers(read_unchecked(weights).weights) if weights.exists() else []),
+    ]
+    return [Amber(fact, path) for path, found in facts for fact in found]
 
 
 def ambers(profile: Profile) -> list[Amber]:
@@ -139,35 +126,23 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
     if not reason:
         raise BadInput("no reason is given", where="--reason", remedy='say why: --reason "the judge is not used"')
     with write_lock(PREFLIGHT / "sign_off"):  # two people may sign at the same moment
-        path = _next_file(name, signed=profile.owner_key is not None)
-        return _write_sign_off(profile, found, key, password, by, reason, path)
-
-
-def _write_sign_off(
-    profile: Profile, found: Amber, key: Path | None, password: bytes | None, by: str, reason: str, path: Path
-) -> Path:
-    name, run = found.name, Manifest().run
-    if profile.owner_key is not None:
-        if key is None:
-            raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")
-        require_owner_key(profile, key, password)
-        facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now(), "by": by, "reason": reason}
-        return sign_statement(key, password, found.file, AMBER, facts, path)
-    if key is not None:
-        raise BadInput(
-            f"profile {profile.name} names no owner key, so a signature would prove nothing",
-            where="--key",
-            remedy="sign off by name with --by, or set owner_key in the profile and run both rounds again",
-        )
-    digest = sha256_file(shipped(found.file))
-    write_json(path, Acknowledgement(name, str(found.file), digest, by, now(), reason))
-    Manifest().record([path])
-    return path
-
-
-def threshold_ambers(profile: Profile) -> list[Check]:
-    weaker = weaker_thresholds(profile)
-    return amber("weaker_thresholds", float(len(weaker)), "<=", 0.0, "; ".join(weaker))
+        run = Manifest().run
+        path = next(one for one in _names(name, signed=profile.owner_key is not None) if not one.exists())
+        if profile.owner_key is not None:
+            if key is None:
+                what = f"profile {profile.name} names the owner's key"
+                raise BadInput(what, where="--key", remedy="sign with that key")
+            require_owner_key(profile, key, password)
+            facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now(), "by": by, "reason": reason}
+            return sign_statement(key, password, found.file, AMBER, facts, path)
+        if key is not None:
+            what = f"profile {profile.name} names no owner key, so a signature would prove nothing"
+            remedy = "sign off by name with --by, or set owner_key in the profile and run both rounds again"
+            raise BadInput(what, where="--key", remedy=remedy)
+        digest = sha256_file(shipped(found.file))
+        write_json(path, Acknowledgement(name, str(found.file), digest, by, now(), reason))
+        Manifest().record([path])
+        return path
 
 
 def weaker_thresholds(profile: Profile) -> list[str]:
@@ -178,14 +153,11 @@ def weaker_thresholds(profile: Profile) -> list[str]:
     sizes = {"sizes": profile.sizes.model_dump(mode="json", include={"fresh", "ablation"})}
     votes = {"votes": scoring_of(profile).votes.model_dump(mode="json")}
     own = dict(dotted(profile.thresholds.model_dump(mode="json") | sizes | votes))
-    weaker = [
-        f"{key} is {own[key]}, shipped {reference.get(key)}"
-        for key in own
-        if _is_weaker(key, own[key], reference.get(key))
-    ]
+    weaker = [key for key in own if _is_weaker(key, own[key], reference.get(key))]
     # A section that is empty requires nothing.
     gone = [key for key in reference if key not in own and not key.startswith("old_weights.")]
-    return [*weaker, *(f"{key} is missing, shipped {reference[key]}" for key in gone)]
+    texts = [f"{key} is {own[key]}, shipped {reference.get(key)}" for key in weaker]
+    return [*texts, *(f"{key} is missing, shipped {reference[key]}" for key in gone)]
 
 
 def reference_thresholds(name: str) -> dict[str, Any]:
@@ -295,42 +267,30 @@ def _signed_by(profile: Profile, amber: Amber) -> str:
     """Names and reasons of the sign-offs that hold for the file as it is now."""
     if amber.name == NOT_FOR_SIGNING:
         return ""
-    digest, with_key = sha256_file(shipped(amber.file)), profile.owner_key is not None
-    read = _signed_statement if with_key else _acknowledgement
-    found = (read(profile, amber, digest, path) for path in amber_files(amber.name, with_key))
+    digest, found = sha256_file(shipped(amber.file)), []
+    for path in amber_files(amber.name, signed=profile.owner_key is not None):
+        if profile.owner_key is not None:
+            statement = read_signed(path, profile.owner_key, AMBER)
+            facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
+            holds = facts.get("amber") == amber.name and facts.get("run") == Manifest().run
+            holds = holds and subjects == [{"sha256": digest}]
+            by = f"{facts['by']} with the owner's key" if facts.get("by") else "the owner's key"
+            reason = facts.get("reason")
+        else:
+            stated, entry = read_record(path, Acknowledgement, _AGAIN), Manifest().newest().get(str(path))
+            # One that was written by hand is not in the manifest.
+            recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
+            holds = recorded and is_plain_json(path.read_bytes())
+            holds = holds and (stated.amber, stated.sha256) == (amber.name, digest)
+            by, reason = stated.by, stated.reason
+        if holds:
+            found.append(f"{by} ({reason})" if reason else by)
     return "; ".join(filter(None, found))
-
-
-def _signed_statement(profile: Profile, amber: Amber, digest: str, path: Path) -> str:
-    """Name and reason of a sign-off by the owner's key; empty if it is for another run or file."""
-    assert profile.owner_key is not None
-    statement = read_signed(path, profile.owner_key, AMBER)
-    facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
-    same = facts.get("amber") == amber.name and facts.get("run") == Manifest().run and subjects == [{"sha256": digest}]
-    who = f"{facts['by']} with the owner's key" if facts.get("by") else "the owner's key"
-    return _with_reason(who, facts.get("reason")) if same else ""
-
-
-def _acknowledgement(profile: Profile, amber: Amber, digest: str, path: Path) -> str:
-    """Name and reason of a sign-off in the manifest; empty if it is for another file or was written by hand."""
-    stated = read_record(path, Acknowledgement, _AGAIN)
-    entry = Manifest().newest().get(str(path))
-    recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
-    same = recorded and is_plain_json(path.read_bytes()) and (stated.amber, stated.sha256) == (amber.name, digest)
-    return _with_reason(stated.by, stated.reason) if same else ""
-
-
-def _with_reason(by: str, reason: str | None) -> str:
-    return f"{by} ({reason})" if reason else by
 
 
 def amber_files(name: str, signed: bool) -> list[Path]:
     """The files of all sign-offs of an amber, oldest first; `signed`: those by the owner's key."""
     return list(takewhile(Path.exists, _names(name, signed)))
-
-
-def _next_file(name: str, signed: bool) -> Path:
-    return next(path for path in _names(name, signed) if not path.exists())
 
 
 def _names(name: str, signed: bool) -> Iterator[Path]:

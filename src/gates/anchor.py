@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
 from importlib.util import find_spec
@@ -25,6 +24,7 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write, explain_read_errors
 from ..core.jsonl import read_records, write_records
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
+from ..runtime.progress import Tell
 from .manifest import Manifest
 
 ANCHORS = Path("reports/rc1/anchors.jsonl")
@@ -47,7 +47,7 @@ class Anchor(Record, frozen=True):
     """Root certificate of the authority (PEM)."""
 
 
-def make_anchor(url: str, root: Path, tell: Callable[[str], None]) -> Anchor:
+def make_anchor(url: str, root: Path, tell: Tell) -> Anchor:
     """Asks the authority at that address for a timestamp of the manifest's head, verifies it and keeps it."""
     _require()
     import httpx2
@@ -77,7 +77,7 @@ def make_anchor(url: str, root: Path, tell: Callable[[str], None]) -> Anchor:
     return made
 
 
-def verify_anchors(manifest: Manifest, tell: Callable[[str], None], tsa_root: str = "") -> None:
+def verify_anchors(manifest: Manifest, tell: Tell, tsa_root: str = "") -> None:
     """Checks that the chain goes through every anchored line, and that the authority signed each.
 
     `tsa_root`: fingerprint of the authority's root certificate, known from elsewhere; then an anchor must be there.

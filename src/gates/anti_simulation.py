@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..config.judge_config import ScoringSection
 from ..config.loader import DEFAULT, load_config, read_yaml
@@ -43,8 +42,17 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str], pr
     scorings, of_ledger = ledger_checks(ledger, provider, cache_hit_lt, scoring)
     checks = [*environment_checks(environment), *of_ledger]
     read = [path for path in (ledger, shipped(DEFAULT), *_user_configs()) if path.exists()]
-    arguments = {"cache_hit_lt": cache_hit_lt}
-    return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
+    calls = [call for scoring in scorings for call in scoring.calls]
+    figures = {
+        "window": len(scorings),
+        "calls": len(calls),
+        "cache_hits": sum(call.cache_hit for call in calls),
+        "billable_tokens": sum(call.billable_tokens for call in calls),
+        "providers": sorted({scoring.entry.provider for scoring in scorings}),
+        "servers": sorted({call.server for call in calls}),
+    }
+    proof = evidence(read, [], {"cache_hit_lt": cache_hit_lt}, started)
+    return report("assert_not_simulated", checks, figures, proof)
 
 
 def environment_checks(environment: Mapping[str, str]) -> list[Check]:
@@ -130,12 +138,7 @@ def follows_from_votes(scoring: Scoring) -> bool:
     if not votes or len({frozenset(vote) for vote in votes}) > 1:
         return False
     verdict = aggregate(votes)
-    return (entry.votes, entry.overall, entry.scores, entry.variance) == (
-        verdict.votes,
-        verdict.overall,
-        verdict.scores,
-        verdict.variance,
-    )
+    return all(getattr(entry, name) == getattr(verdict, name) for name in ("votes", "overall", "scores", "variance"))
 
 
 def _address_check(ledger: Path, section: ScoringSection) -> Check:
@@ -166,15 +169,3 @@ def hit_rate(calls: list[CallEntry]) -> float | None:
     """Share of votes that came from the cache; None without votes."""
     hits, paid = sum(call.cache_hit for call in calls), sum(is_paid(call) for call in calls)
     return hits / (hits + paid) if hits + paid else None
-
-
-def _figures(scorings: list[Scoring]) -> dict[str, Any]:
-    calls = [call for scoring in scorings for call in scoring.calls]
-    return {
-        "window": len(scorings),
-        "calls": len(calls),
-        "cache_hits": sum(call.cache_hit for call in calls),
-        "billable_tokens": sum(call.billable_tokens for call in calls),
-        "providers": sorted({scoring.entry.provider for scoring in scorings}),
-        "servers": sorted({call.server for call in calls}),
-    }

@@ -30,7 +30,6 @@ _SAVED = re.compile(
     r"|(tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|vocab\.txt"
     r"|[\w.-]+\.(model|tiktoken)|(additional_chat_templates/)?[\w.-]+\.jinja|SERVING\.md|system_prompt\.json|tools\.json"
 )
-"""Files of a policy that an engine of AskGate saves."""
 _TRAIN_AGAIN = "train again: python -m train.ppo_runner"
 
 

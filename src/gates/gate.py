@@ -46,7 +46,6 @@ class RoundContext:
     work: Path
     """Folder of the reports that the gates write."""
     fresh: Path
-    """Scores of the samples that this round drew."""
     exam: Path
     """Scores of good dialogues, canaries and repeats, which show whether the judge reads."""
     ledger: Path

@@ -50,7 +50,6 @@ class Entry(Record, frozen=True):
     """Number of lines of a ledger when it was recorded."""
     at: str
     before: str
-    """SHA-256 of the line before this one."""
 
 
 class ManifestBroken(BadInput):
@@ -70,11 +69,8 @@ class Manifest:
     @property
     def run(self) -> str:
         if not self.entries:
-            raise BadInput(
-                f"there is no evidence yet in {Path.cwd()}",
-                where=str(self.path),
-                remedy="go to the folder of your run; to start one here, run `askgate quickstart` or round 1",
-            )
+            remedy = "go to the folder of your run; to start one here, run `askgate quickstart` or round 1"
+            raise BadInput(f"there is no evidence yet in {Path.cwd()}", where=str(self.path), remedy=remedy)
         return self.entries[0].sha256
 
     def begin(self) -> None:
@@ -164,11 +160,9 @@ class Manifest:
     def refuse_future(self) -> None:
         """Refuses evidence from the future: the clock was set back since, or the date was written by hand."""
         if self.entries and is_future(self.entries[-1].at):
-            raise BadInput(
-                f"the newest evidence is of {self.entries[-1].at}, and the clock says {now()}",
-                where=str(self.path),
-                remedy="set the clock right; where the evidence is what is wrong, run the stages and both rounds again",
-            )
+            what = f"the newest evidence is of {self.entries[-1].at}, and the clock says {now()}"
+            remedy = "set the clock right; where the evidence is what is wrong, run the stages and both rounds again"
+            raise BadInput(what, where=str(self.path), remedy=remedy)
 
     def _read(self) -> None:
         decoder = msgspec.json.Decoder(Entry)
@@ -182,11 +176,8 @@ class Manifest:
                 what = "is not written as AskGate writes it, such as with a key twice"
                 raise ManifestBroken(what, where=where, remedy=_RESTORE)
             if entry.before != self.head or (entry.kind == "run") != (not self.entries):
-                raise ManifestBroken(
-                    "does not follow from the line before it: a line was changed, added or taken out",
-                    where=where,
-                    remedy=_RESTORE,
-                )
+                what = "does not follow from the line before it: a line was changed, added or taken out"
+                raise ManifestBroken(what, where=where, remedy=_RESTORE)
             if self.entries and _is_before(entry.at, self.entries[-1].at):
                 raise ManifestBroken("is dated before the line before it", where=where, remedy=_RESTORE)
             self.entries.append(entry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import code_sha256, forget_reads, launchers_sha256, read_json, sha256_file
 from ..runtime.lock import lock_folder
+from ..runtime.progress import Tell
 from .checks.config import disk_findings
 from .gate import Finding, measured_files, round_context
 from .manifest import Manifest, newest_evaluation
@@ -25,7 +26,7 @@ from .ticket import ROUND1, TICKET, Fingerprints, Round, issue, read_commit, rea
 from .verify import ambers_now, is_momentary, measured_again
 
 
-def readmit(tell: Callable[[str], None]) -> tuple[Round, Path]:
+def readmit(tell: Tell) -> tuple[Round, Path]:
     """Measures both rounds again after AskGate's code has changed, and issues a new ticket if every check passes.
 
     Paid scores are reused and no judge is called. Where a check fails now, nothing is written: the ticket stays what it

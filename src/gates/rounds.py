@@ -23,18 +23,11 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import (
-    code_sha256,
-    digests_read,
-    fingerprint,
-    forget_reads,
-    launchers_sha256,
-    sha256_file,
-    shipped,
-)
+from ..core.files import code_sha256, digests_read, fingerprint, forget_reads, launchers_sha256, sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.language import in_language
 from ..runtime.lock import lock_folder
+from ..runtime.progress import Tell
 from ..scoring.judge import Tally
 from ..scoring.ledger import EMPTY, newest_scorings, verify
 from ..scoring.providers import address, settings_for
@@ -99,7 +92,7 @@ def run_round(
     number: int,
     name: str,
     environment: Mapping[str, str],
-    tell: Callable[[str], None],
+    tell: Tell,
     progress: Callable[[Tally], None],
     replaces: str = "",
 ) -> tuple[Round, Path]:
@@ -139,7 +132,10 @@ def run_round(
         # The judge has answered. From here on the evidence of the earlier round is overwritten.
         if withdrawn := ", ".join(map(str, withdraw_reports(number, manifest))):
             tell(in_language(f"withdrawn: {withdrawn}", f"已撤回：{withdrawn}"))
-        _move(draft.work, context.work)
+        context.work.mkdir(parents=True, exist_ok=True)
+        if draft.work.exists():
+            shutil.copytree(draft.work, context.work, copy_function=shutil.move, dirs_exist_ok=True)
+            shutil.rmtree(draft.work)
         of_round = [measured_file(context, gate) for gate in GATES]
         for file in of_round:
             file.unlink(missing_ok=True)  # what an earlier round measured; a gate that fails writes none
@@ -150,11 +146,9 @@ def run_round(
         files = round_files(profile, number)
         refuse_changed(findings, files, context.fresh)
         if code_sha256.__wrapped__() != code:
-            raise BadInput(
-                "AskGate's code or templates changed while the round measured",
-                where=f"round {number}",
-                remedy="run both rounds again; update AskGate before or after a round, not meanwhile",
-            )
+            what = "AskGate's code or templates changed while the round measured"
+            remedy = "run both rounds again; update AskGate before or after a round, not meanwhile"
+            raise BadInput(what, where=f"round {number}", remedy=remedy)
         failed = [one for one in findings if not one.passed]
         unread = any(one.gate == "judge" and one.name == MEASURED for one in findings)
         known: list[Amber] = _readable(lambda: profile_ambers(profile) if unread else round_ambers(context), [])
@@ -207,18 +201,14 @@ def _refuse_needless_loss(
     profile = context.profile
     for path, report in to_lose.items():
         if report.profile not in (profile.name, replaces):
-            raise BadInput(
-                f"is of profile {report.profile}, and a round of {profile.name} would withdraw it",
-                where=str(path),
-                remedy=f"name --profile {report.profile}, or add --replace {report.profile} to give it up",
-            )
+            what = f"is of profile {report.profile}, and a round of {profile.name} would withdraw it"
+            remedy = f"name --profile {report.profile}, or add --replace {report.profile} to give it up"
+            raise BadInput(what, where=str(path), remedy=remedy)
     ticket = to_lose.get(TICKET)
     if ticket and ticket.profile != replaces and (lost := [*trained_with_ticket(), *sign_off_files()]):
-        raise BadInput(
-            f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}",
-            where=str(TICKET),
-            remedy=f"use another folder, or give these up: add --replace {ticket.profile}",
-        )
+        what = f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}"
+        remedy = f"use another folder, or give these up: add --replace {ticket.profile}"
+        raise BadInput(what, where=str(TICKET), remedy=remedy)
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
     if missing := [path for path in measured if not shipped(path).exists()]:
         raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")
@@ -228,22 +218,9 @@ def _refuse_needless_loss(
     asked = settings_for(environment, context.scoring).provider.name
     newest = newest_scorings(context.ledger, 1) if context.ledger.exists() else []
     if others := [one.entry.provider for one in newest if one.entry.provider != asked]:
-        raise BadInput(
-            f"its last score is by {others[0]}, and the judge is {asked}, so the round cannot pass",
-            where=str(context.ledger),
-            remedy=f"set SCORER_PROVIDER={others[0]}, or score all stages again with {asked} first",
-        )
-
-
-def _move(draft: Path, work: Path) -> None:
-    """Moves what a round wrote before it withdrew the earlier report to where its evidence belongs."""
-    work.mkdir(parents=True, exist_ok=True)
-    for file in sorted(draft.rglob("*")):
-        if file.is_file():
-            target = work / file.relative_to(draft)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.replace(target)
-    shutil.rmtree(draft, ignore_errors=True)
+        what = f"its last score is by {others[0]}, and the judge is {asked}, so the round cannot pass"
+        remedy = f"set SCORER_PROVIDER={others[0]}, or score all stages again with {asked} first"
+        raise BadInput(what, where=str(context.ledger), remedy=remedy)
 
 
 def round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
@@ -289,11 +266,8 @@ def refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fr
         for path, digest in one.evidence.items():
             others = path != str(fresh) and _was_read_otherwise(shipped(Path(path)))
             if known.setdefault(path, digest) != digest or others:
-                raise BadInput(
-                    "changed while the round measured it",
-                    where=path,
-                    remedy="run this round again while nothing writes to its files",
-                )
+                what = "changed while the round measured it"
+                raise BadInput(what, where=path, remedy="run this round again while nothing writes to its files")
 
 
 def _was_read_otherwise(path: Path) -> bool:

@@ -28,7 +28,6 @@ PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://askgate.dev/go-ahead/v1"
 AMBER = "https://askgate.dev/amber/v1"
-"""Type of the statement that signs an amber off."""
 _SIGN = "have the owner run `askgate sign-off --key PRIVATE.pem` on this ticket"
 _SIGN_AGAIN = {
     PREDICATE: _SIGN,
@@ -69,11 +68,8 @@ def require_owner_key(profile: Profile, key: Path, password: bytes | None) -> No
     private = read_private_key(key, password)
     own = isinstance(private, Ed25519PrivateKey) and SSlibKey.from_crypto(private.public_key()).keyid
     if profile.owner_key and own != owner_key_id(profile):
-        raise BadInput(
-            f"is not the owner's key that profile {profile.name} names",
-            where=str(key),
-            remedy=f"sign with the private key of {profile.owner_key}",
-        )
+        what = f"is not the owner's key that profile {profile.name} names"
+        raise BadInput(what, where=str(key), remedy=f"sign with the private key of {profile.owner_key}")
 
 
 def owner_key_id(profile: Profile) -> str:
@@ -85,11 +81,9 @@ def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, env
     """Checks the owner's signature of a ticket, where the profile names the owner's key. `key_id`: the key that the
     rounds knew."""
     if owner_key_id(profile) != key_id:
-        raise BadInput(
-            f"is not the owner's key that the rounds knew ({key_id[:16] or 'none'})",
-            where=str(profile.owner_key),
-            remedy="put the owner's key back; where the owner has a new key, run both rounds again",
-        )
+        what = f"is not the owner's key that the rounds knew ({key_id[:16] or 'none'})"
+        remedy = "put the owner's key back; where the owner has a new key, run both rounds again"
+        raise BadInput(what, where=str(profile.owner_key), remedy=remedy)
     if profile.owner_key is None:
         return
     if not envelope.exists():
@@ -102,27 +96,21 @@ def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, env
 
 def read_signed(envelope: Path, owner_key: Path, kind: str) -> dict[str, Any]:
     """A statement of that type, if it is signed with the owner's key."""
-    remedy = _SIGN_AGAIN[kind]
-    statement = _opened(envelope, _public(owner_key), remedy)
+    remedy, key, raw = _SIGN_AGAIN[kind], _public(owner_key), read_json(envelope, _SIGN_AGAIN[kind])
+    try:
+        signed = Envelope.from_dict(raw)
+        signed.verify([key], 1)
+        if signed.payload_type != PAYLOAD:
+            raise ValueError(signed.payload_type)
+        statement = msgspec.json.decode(signed.payload, type=dict[str, Any])
+        msgspec.convert(statement["predicate"], dict[str, Any])
+    except VerificationError:
+        raise BadInput("the signature is not the owner's", where=str(envelope), remedy=remedy) from None
+    except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError):
+        raise BadInput("is no signed statement", where=str(envelope), remedy=remedy) from None
     if statement.get("_type") != STATEMENT or statement.get("predicateType") != kind:
         what = "go-ahead for a ticket" if kind == PREDICATE else "sign-off of an amber"
         raise BadInput(f"is signed, but is no {what}", where=str(envelope), remedy=remedy)
-    return statement
-
-
-def _opened(path: Path, key: SSlibKey, remedy: str) -> dict[str, Any]:
-    raw = read_json(path, remedy)
-    try:
-        envelope = Envelope.from_dict(raw)
-        envelope.verify([key], 1)
-        if envelope.payload_type != PAYLOAD:
-            raise ValueError(envelope.payload_type)
-        statement = msgspec.json.decode(envelope.payload, type=dict[str, Any])
-        msgspec.convert(statement["predicate"], dict[str, Any])
-    except VerificationError:
-        raise BadInput("the signature is not the owner's", where=str(path), remedy=remedy) from None
-    except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError):
-        raise BadInput("is no signed statement", where=str(path), remedy=remedy) from None
     return statement
 
 
@@ -131,9 +119,8 @@ def read_private_key(path: Path, password: bytes | None) -> PrivateKeyTypes:
         with explain_read_errors(path):
             return load_pem_private_key(path.read_bytes(), password)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise BadInput(
-            "no private key can be read from it with this password", where=str(path), remedy="check key and password"
-        ) from None
+        what = "no private key can be read from it with this password"
+        raise BadInput(what, where=str(path), remedy="check key and password") from None
 
 
 def _public(path: Path) -> SSlibKey:

@@ -64,7 +64,6 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
 
     round: Literal["round1", "round2"]
     ts: str
-    """When the round ended."""
     passed: bool
     profile: str
     started: str
@@ -78,7 +77,6 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     ledger: Head
     findings: list[Finding]
     environment: dict[str, str]
-    """RUN_MODE and the judge."""
     judge_server: str = ""
     """Host and port of the judge, or `askgate` for the server that AskGate starts itself."""
     code: str = ""
@@ -94,9 +92,7 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     commit: str = ""
     """Git commit of the checkout, with `-dirty` at its end if tracked files had changed; empty without a checkout."""
     fresh_seed: int | None = None
-    """Seed of the random sample that was scored live."""
     round1_sha256: str = ""
-    """SHA-256 of the report of round 1, in a report of round 2."""
     measured: dict[str, str] = msgspec.field(default_factory=dict)
     """Path and SHA-256 of the gates' own reports, whose figures the RC1 report shows."""
     to_do: tuple[str, ...] = ()
@@ -212,11 +208,8 @@ def verify_report(path: Path, manifest: Manifest, sums: Fingerprints) -> Round:
     for what in _contradictions(path, report, manifest):
         raise BadInput(what, where=str(path), remedy=RUN_BOTH)
     if is_future(report.ts) or report.started > report.ts:
-        raise BadInput(
-            f"is of {report.ts}, and the clock says {now()}",
-            where=str(path),
-            remedy="set the clock right; if it is right, run both rounds again",
-        )
+        what = f"is of {report.ts}, and the clock says {now()}"
+        raise BadInput(what, where=str(path), remedy="set the clock right; if it is right, run both rounds again")
     for name, stated in evidence(report):
         try:
             changed = sums.of(name) != stated
@@ -232,17 +225,11 @@ def verify_ledger(ledger: Path, heads: list[Head]) -> None:
     wanted = {head.lines: head.hash for head in heads if head.lines}
     for line in lines(ledger):
         if wanted.pop(line.head.lines, line.head.hash) != line.head.hash:
-            raise BadInput(
-                "is another ledger than the one that was measured: the line does not have the hash on record",
-                where=f"{ledger}:{line.head.lines}",
-                remedy=_LEDGER,
-            )
+            what = "is another ledger than the one that was measured: the line does not have the hash on record"
+            raise BadInput(what, where=f"{ledger}:{line.head.lines}", remedy=_LEDGER)
     if wanted:
-        raise BadInput(
-            f"lines are missing at its end: it had {max(wanted)} when it was measured",
-            where=str(ledger),
-            remedy=_LEDGER,
-        )
+        what = f"lines are missing at its end: it had {max(wanted)} when it was measured"
+        raise BadInput(what, where=str(ledger), remedy=_LEDGER)
 
 
 def verify_judge(ledger: Path, report: Round) -> None:
@@ -258,11 +245,8 @@ def verify_judge(ledger: Path, report: Round) -> None:
                 remedy="move the ledger away, name that server SCORER_PROVIDER=custom, score again and run both rounds",
             )
     if last != report.judge_server:
-        raise BadInput(
-            f"names the judge {report.judge_server or 'nowhere'}, and the ledger has calls to {last or 'nobody'}",
-            where=report.round,
-            remedy=RUN_BOTH,
-        )
+        what = f"names the judge {report.judge_server or 'nowhere'}, and the ledger has calls to {last or 'nobody'}"
+        raise BadInput(what, where=report.round, remedy=RUN_BOTH)
     scored = next((one for one in reversed(entries) if isinstance(one, ScoringEntry)), None)
     for name, known in (("SCORER_PROVIDER", "provider"), ("SCORER_MODEL", "model")):
         stated = report.environment.get(name, "")

@@ -6,7 +6,6 @@ which catches someone who rewrote files, checksums and reports together. The fir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -22,21 +21,12 @@ from ..core.errors import BadInput
 from ..core.files import PACKAGE_FACTS, all_reads, code_sha256, note_read, read_json
 from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
+from ..runtime.progress import Tell
 from ..scoring.ledger import Head
 from ..utils.process_map import rare_collections, usable_cores
 from .anchor import ANCHORS, has_grown, verify_anchors
 from .final_models import ended_early, sealed_ticket, verify_final_model
-from .gate import (
-    GATES,
-    INTEGRITY,
-    MOMENTARY,
-    Finding,
-    RoundContext,
-    is_close,
-    measure,
-    measured_file,
-    round_context,
-)
+from .gate import GATES, INTEGRITY, MOMENTARY, Finding, RoundContext, is_close, measure, measured_file, round_context
 from .manifest import Entry, Manifest
 from .ticket import (
     REFUSAL,
@@ -61,9 +51,7 @@ PAGES = (".html", ".md", ".txt")
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
-def verify(
-    deep: bool, tell: Callable[[str], None], signed: bool = True, owner_key: str = "", tsa_root: str = ""
-) -> list[Round]:
+def verify(deep: bool, tell: Tell, signed: bool = True, owner_key: str = "", tsa_root: str = "") -> list[Round]:
     """The verified reports of the rounds. Raises BadInput at the first thing that differs.
 
     `signed`: whether the owner's signature is required; not before signing. `owner_key`: fingerprint of the owner's
@@ -83,7 +71,10 @@ def verify(
             _verify_artifact(entry, sums)
     shared = [one for one in kept if one.kind == "file" and not run_folder(Path(one.path))]
     tell(f"artifacts: {len(shared)} as they were recorded")
-    for ledger, heads in _ledgers(manifest.entries).items():
+    ledgers: dict[str, list[Head]] = {}
+    for entry in (one for one in manifest.entries if one.kind == "ledger"):
+        ledgers.setdefault(entry.path, []).append(Head(entry.lines, entry.sha256))
+    for ledger, heads in ledgers.items():
         verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
     for run in sorted(removed) if not PACKAGE_FACTS.is_file() else ():  # there its files have other names
@@ -116,16 +107,14 @@ def verify(
 
 def refuse_other_owner(ticket: Round | None, owner_key: str) -> None:
     """Refuses a ticket that another key signed than the one with this fingerprint. Empty: any key, or none."""
-    if owner_key and (ticket is None or ticket.owner_key != owner_key):
-        known = ticket.owner_key if ticket else ""
-        raise BadInput(
-            f"the ticket is not signed by that key{f', but by {known}' if known else ''}",
-            where="--owner-key",
-            remedy="ask the owner for the fingerprint, and whether this run is theirs",
-        )
+    known = ticket.owner_key if ticket else ""
+    if owner_key and owner_key != known:
+        what = f"the ticket is not signed by that key{f', but by {known}' if known else ''}"
+        remedy = "ask the owner for the fingerprint, and whether this run is theirs"
+        raise BadInput(what, where="--owner-key", remedy=remedy)
 
 
-def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None]) -> None:
+def _verify_models(ticket: Round, manifest: Manifest, tell: Tell) -> None:
     """Checks the base model, and the final models where training has ended.
 
     Those of a ticket that was valid before the last rounds stay where they are until the next training.
@@ -161,15 +150,7 @@ def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
             raise BadInput(f"has changed since it was recorded {entry.at}", where=entry.path, remedy=_RESTORE)
 
 
-def _ledgers(entries: Iterable[Entry]) -> dict[str, list[Head]]:
-    heads: dict[str, list[Head]] = {}
-    for entry in entries:
-        if entry.kind == "ledger":
-            heads.setdefault(entry.path, []).append(Head(entry.lines, entry.sha256))
-    return heads
-
-
-def measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
+def measure_again(rounds: list[Round], tell: Tell) -> None:
     """Measures the gates again, as far as files show them, and compares them with the reports."""
     with TemporaryDirectory() as folder, rare_collections():
         file_gates: dict[str, list[Finding]] = {}
@@ -189,8 +170,10 @@ def measured_again(
     number = 1 if report.round == "round1" else 2
     context = round_context(load_profile(report.profile), number)
     (work / "ledgers").mkdir(exist_ok=True)
-    ledger = _first_lines(context.ledger, report.ledger.lines, work / "ledgers" / f"round{number}.jsonl")
-    context = replace(context, ledger=ledger, work=work)
+    then = work / "ledgers" / f"round{number}.jsonl"  # the ledger as it was at the time of the round
+    with open(context.ledger, "rb") as handle, open(then, "wb") as copy:
+        copy.writelines(islice(handle, report.ledger.lines))
+    context = replace(context, ledger=then, work=work)
     if report.profile not in file_gates:
         file_gates[report.profile] = _measure_file_gates(context)
     return [*file_gates[report.profile], *_measure_live_gates(report, context)], context
@@ -235,33 +218,20 @@ def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
     return measure({name: gate for name, gate in gates.items() if name not in report.unmeasured}, context)
 
 
-def _first_lines(ledger: Path, count: int, out: Path) -> Path:
-    """A copy of the ledger as it was when it had `count` lines."""
-    with open(ledger, "rb") as handle, open(out, "wb") as copy:
-        copy.writelines(islice(handle, count))
-    return out
-
-
 def _compare(report: Round, again: list[Finding]) -> None:
-    stated = {(one.gate, one.name): one for one in report.findings if not is_momentary(one)}
     unmeasured = report.unmeasured & set(INTEGRITY)  # what the judge could not be asked then is not measured now
-    stated = {key: one for key, one in stated.items() if key[0] not in unmeasured}
+    compared = [one for one in report.findings if not is_momentary(one) and one.gate not in unmeasured]
+    stated = {(one.gate, one.name): one for one in compared}
     for one in again:
         before = stated.pop((one.gate, one.name), None)
         if before is None or not _same(before, one):
             said = "nothing" if before is None else f"{before.value} {before.rule} {before.threshold}"
-            raise BadInput(
-                f"{one.gate}: {one.name} says {said}, and the evidence gives {one.value} {one.rule} {one.threshold}",
-                where=report.round,
-                remedy=_NOT_THIS_EVIDENCE,
-            )
-    if stated:
-        gate, name = next(iter(stated))
-        raise BadInput(
-            f"{gate}: {name} is in the report, and the evidence gives no such check",
-            where=report.round,
-            remedy=_NOT_THIS_EVIDENCE,
-        )
+            gives = f"{one.value} {one.rule} {one.threshold}"
+            what = f"{one.gate}: {one.name} says {said}, and the evidence gives {gives}"
+            raise BadInput(what, where=report.round, remedy=_NOT_THIS_EVIDENCE)
+    for gate, name in stated:
+        what = f"{gate}: {name} is in the report, and the evidence gives no such check"
+        raise BadInput(what, where=report.round, remedy=_NOT_THIS_EVIDENCE)
 
 
 def _compare_figures(context: RoundContext) -> None:
@@ -281,11 +251,8 @@ def _compare_ambers(report: Round, context: RoundContext) -> None:
     now = [one.fact.name for one in ambers_now(report, context)]
     stated = [one.name for one in report.ambers]
     if now != stated:
-        raise BadInput(
-            f"its ambers are {', '.join(stated) or 'none'}, and the evidence gives {', '.join(now) or 'none'}",
-            where=report.round,
-            remedy=_NOT_THIS_EVIDENCE,
-        )
+        what = f"its ambers are {', '.join(stated) or 'none'}, and the evidence gives {', '.join(now) or 'none'}"
+        raise BadInput(what, where=report.round, remedy=_NOT_THIS_EVIDENCE)
 
 
 def ambers_now(report: Round, context: RoundContext) -> list[Amber]:
@@ -301,8 +268,8 @@ def is_momentary(one: Finding) -> bool:
 
 
 def _same(one: Finding, other: Finding) -> bool:
-    if (one.rule, one.threshold, one.passed) != (other.rule, other.threshold, other.passed):
-        return False
     if one.value is None or other.value is None:
-        return one.value == other.value
-    return isclose(one.value, other.value, rel_tol=1e-6, abs_tol=1e-9)
+        same = one.value == other.value
+    else:
+        same = isclose(one.value, other.value, rel_tol=1e-6, abs_tol=1e-9)
+    return same and (one.rule, one.threshold, one.passed) == (other.rule, other.threshold, other.passed)

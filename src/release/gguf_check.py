@@ -26,6 +26,7 @@ from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from ..core.model_files import model_sha256
 from ..data.pool.build import builtin_samples
+from ..runtime.progress import Tell
 from .gguf_export import Kind, load_merged, load_tokenizer, policy_folders, write_gguf
 from .llamacpp import LlamaCpp, open_gguf
 
@@ -44,7 +45,6 @@ ODD_TEXTS = (
 SAME: dict[Kind, float] = {"f16": 1.0, "q8_0": 0.98, "q4_k_m": 0.90}
 """Share of positions at which llama.cpp must choose the same token as PyTorch."""
 TOO_FEW_BITS = {"q8_0": "eight_bits_too_few", "q4_k_m": "four_bits_too_few"}
-"""Names of remedies."""
 NEAR_TIE = 0.02
 """Gap in logits. F16 rounds a weight by up to 1 in 2,048, so two tokens that are this close may swap; such a position
 is reported and does not count against F16."""
@@ -67,7 +67,6 @@ class Agreement(Struct, frozen=True):
 
     prompts: int
     prompts_same: int
-    """Continuations without any difference."""
     tokens: int
     same: int
     same_share: float
@@ -78,12 +77,7 @@ class Agreement(Struct, frozen=True):
 
 
 def export_gguf(
-    model: Path,
-    out: Path,
-    kind: Kind,
-    adapter: Path | None,
-    tell: Callable[[str], None],
-    progress: Callable[[int], None],
+    model: Path, out: Path, kind: Kind, adapter: Path | None, tell: Tell, progress: Callable[[int], None]
 ) -> tuple[Report, Path]:
     """Writes the file, and its report beside it. A file that failed its check is kept as `NAME.failed.gguf`, and one
     that passed before under `out` stays as it is, with its own report."""

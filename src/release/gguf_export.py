@@ -15,7 +15,7 @@ import logging
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,7 @@ from ..checkpoint.seal import Damaged, read_seal
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
 from ..core.model_files import ADAPTER, explain_tokenizer_errors, find_policy, may_be_on_hub, read_once, require_weights
-from .gguf_tokenizer import vocabulary, write_vocabulary
+from .gguf_tokenizer import write_vocabulary
 
 log = logging.getLogger(__name__)
 
@@ -74,33 +74,23 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
         require_supported(AutoConfig.from_pretrained(files), str(folder))
         require_weights(folder)
         model: Any = AutoModelForCausalLM.from_pretrained(files, dtype=torch.float32 if adapter else "auto")
-    if adapter is not None:
-        model = _merged(model, adapter)
-    return model.eval()
-
-
-def _is_of_qlora(adapter: Path) -> bool:
-    """Whether the seal of the adapters says so. Adapters from elsewhere have none."""
-    try:
-        return bool(read_seal(adapter).marks.get("config", {}).get("finetune", {}).get("method") == "qlora")
-    except Damaged:
-        return False
-
-
-def _merged(model: Any, adapter: Path) -> Any:
+    if adapter is None:
+        return model.eval()
     from peft import PeftModel
 
     if not (adapter / ADAPTER).exists():
         raise BadInput(f"there is no {ADAPTER}", where=str(adapter), remedy="name a folder that PEFT has saved")
-    if _is_of_qlora(adapter):
-        log.warning(
-            "%s: trained on a base of 4 bits and merged into the base as it is stored, which rounds its weights less: "
-            "the merged model may say other words than the run that was measured; `askgate eval --model` measures it",
-            adapter,
-        )
+    with suppress(Damaged):  # adapters from elsewhere have no seal
+        if read_seal(adapter).marks.get("config", {}).get("finetune", {}).get("method") == "qlora":
+            log.warning(
+                "%s: trained on a base of 4 bits and merged into the base as it is stored, which rounds its weights "
+                "less: the merged model may say other words than the run that was measured; `askgate eval --model` "
+                "measures it",
+                adapter,
+            )
     remedy = "name the base that they were trained on with --model"
     with _explained("the adapters do not fit the model", adapter, remedy):
-        return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
+        return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload().eval()
 
 
 def load_tokenizer(folder: Path, adapter: Path | None = None) -> Any:
@@ -128,7 +118,6 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, fun
     `functions`: those that the policy calls, for whoever talks with it; none if it writes tags.
     """
     architecture = family(model.config)
-    vocab = vocabulary(tokenizer, model.get_input_embeddings().weight.shape[0])
     found = tensors(model, kind)
     with atomic_write(out) as handle:
         writer = gguf.GGUFWriter(written(handle), gguf.MODEL_ARCH_NAMES[architecture])
@@ -140,8 +129,15 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, fun
             if functions:
                 writer.add_array(FUNCTIONS, list(functions))
             write_shape(writer, model.config)
-            write_vocabulary(writer, vocab)
-            write_tensors(writer, found)
+            write_vocabulary(writer, tokenizer, model.get_input_embeddings().weight.shape[0])
+            for one in found:
+                stored = gguf.quant_shape_to_byte_shape(tuple(one.source.shape), one.type)
+                writer.add_tensor_info(one.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=one.type)
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            writer.write_ti_data_to_file()
+            for one in found:
+                writer.write_tensor_data(one.data())
         finally:
             writer.close()
 
@@ -157,11 +153,9 @@ def policy_folders(given: Path, adapter: Path | None = None) -> tuple[Path, Path
 def family(config: Any) -> gguf.MODEL_ARCH:
     """The architecture in llama.cpp. Refuses what that would compute differently."""
     if config.model_type not in FAMILIES:
-        raise BadInput(
-            f"models of type {config.model_type} are not exported",
-            where="config.json: model_type",
-            remedy=f"use a model of the families {', '.join(FAMILIES)}",
-        )
+        what = f"models of type {config.model_type} are not exported"
+        remedy = f"use a model of the families {', '.join(FAMILIES)}"
+        raise BadInput(what, where="config.json: model_type", remedy=remedy)
     _refuse(config.hidden_act != "silu", "hidden_act", f"is {config.hidden_act}, and llama.cpp computes silu")
     slides = "sliding_attention" in (config.to_dict().get("layer_types") or [])
     _refuse(slides, "layer_types", "has sliding-window layers, which llama.cpp does not have for this family")
@@ -182,14 +176,6 @@ def write_shape(writer: gguf.GGUFWriter, config: Any) -> None:
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_vocab_size(config.vocab_size)
     writer.add_rope_dimension_count(width)
-    _write_positions(writer, config)
-
-
-def head_width(config: Any) -> int:
-    return int(config.to_dict().get("head_dim") or config.hidden_size // config.num_attention_heads)
-
-
-def _write_positions(writer: gguf.GGUFWriter, config: Any) -> None:
     rope = config.rope_parameters
     writer.add_rope_freq_base(rope["rope_theta"])
     match rope["rope_type"]:
@@ -207,6 +193,10 @@ def _write_positions(writer: gguf.GGUFWriter, config: Any) -> None:
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
         case other:
             _refuse(True, "rope_parameters", f"is of type {other}, which is not exported")
+
+
+def head_width(config: Any) -> int:
+    return int(config.to_dict().get("head_dim") or config.hidden_size // config.num_attention_heads)
 
 
 def rope_factors(config: Any) -> NDArray[np.float32] | None:
@@ -261,23 +251,20 @@ def tensors(model: Any, kind: Kind) -> list[Tensor]:
     weights = model.state_dict()
     if config.tie_word_embeddings:
         weights.pop("lm_head.weight", None)
-    made = [_tensor(name, _renamed(names, name), weight, config, kind) for name, weight in weights.items()]
+    paired = {".q_proj.": config.num_attention_heads, ".k_proj.": config.num_key_value_heads}
+    made = []
+    for name, weight in weights.items():
+        new = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        if new is None:
+            remedy = "merge adapters with --adapter; other additions to the model are not exported"
+            raise BadInput(f"llama.cpp has no tensor for {name}", where="model", remedy=remedy)
+        heads = next((count for part, count in paired.items() if part in name), None)
+        stored = _stored_as(new, weight, config, kind)
+        made.append(Tensor(new, weight, stored, heads if config.model_type == "llama" else None))
     factors = rope_factors(config)
     if factors is not None:
         made.append(Tensor("rope_freqs.weight", torch.from_numpy(factors), _F32))
     return made
-
-
-def write_tensors(writer: gguf.GGUFWriter, found: list[Tensor]) -> None:
-    """Writes the header and all tensor data, one tensor at a time."""
-    for tensor in found:
-        stored = gguf.quant_shape_to_byte_shape(tuple(tensor.source.shape), tensor.type)
-        writer.add_tensor_info(tensor.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=tensor.type)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_ti_data_to_file()
-    for tensor in found:
-        writer.write_tensor_data(tensor.data())
 
 
 def in_pairs(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
@@ -286,39 +273,25 @@ def in_pairs(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
     return split.swapaxes(1, 2).reshape(rows.shape)
 
 
-def _tensor(name: str, new: str, weight: Any, config: Any, kind: Kind) -> Tensor:
-    heads = None
-    if config.model_type == "llama":
-        if ".q_proj." in name:
-            heads = config.num_attention_heads
-        elif ".k_proj." in name:
-            heads = config.num_key_value_heads
-    if kind == "q4_k_m":
-        return Tensor(new, weight, _stored_in_q4_k_m(new, weight, config), heads)
-    return Tensor(new, weight, _stored_as(new, weight, kind), heads)
+def _stored_as(name: str, weight: Any, config: Any, kind: Kind) -> gguf.GGMLQuantizationType:
+    """Norms and biases are small and stay in F32. With q8_0 the output layer stays in F16, because 8 bits there would
+    change the choice of tokens directly.
 
-
-def _stored_as(name: str, weight: Any, kind: Kind) -> gguf.GGMLQuantizationType:
-    """Norms and biases are small and stay in F32. The output layer stays in F16, because 8 bits there would change the
-    choice of tokens directly."""
+    Q4_K_M is llama.cpp's mixture: six bits for the logits and for half of the layers' values and down projections, four
+    for the rest. Rows that are no multiple of 256 get Q8_0 and Q5_0 instead.
+    """
     if weight.dim() == 1:
         return _F32
-    return _Q8_0 if kind == "q8_0" and weight.shape[-1] % BLOCK == 0 and name not in LOGITS else _F16
-
-
-def _stored_in_q4_k_m(name: str, weight: Any, config: Any) -> gguf.GGMLQuantizationType:
-    """The mixture that llama.cpp calls Q4_K_M: six bits for the logits and for half of the layers' values and down
-    projections, four for the rest. Rows that are no multiple of 256 get Q8_0 and Q5_0 instead."""
-    if weight.dim() == 1:
-        return _F32
+    if kind == "f16" or weight.shape[-1] % BLOCK:
+        return _F16
+    if kind == "q8_0":
+        return _F16 if name in LOGITS else _Q8_0
     layer, layers = _LAYER.fullmatch(name), config.num_hidden_layers
     makes_logits = name == LOGITS[not config.tie_word_embeddings]
     six_bits = makes_logits or (layer is not None and _more_bits(int(layer[1]), layers))
     if weight.shape[-1] % SUPER_BLOCK == 0:
         return _TYPES.Q6_K if six_bits else _TYPES.Q4_K
-    if weight.shape[-1] % BLOCK == 0:
-        return _Q8_0 if six_bits else _TYPES.Q5_0
-    return _F16
+    return _Q8_0 if six_bits else _TYPES.Q5_0
 
 
 def _more_bits(layer: int, layers: int) -> bool:
@@ -350,20 +323,8 @@ def _quantize_chunk() -> Any:
         found = ctypes.CDLL(xllamacpp.__file__).ggml_quantize_chunk
     except (AttributeError, OSError):
         remedy = "export with --type f16, then run llama.cpp's own llama-quantize"
-        raise BadInput(
-            "this xllamacpp does not export llama.cpp's quantization", where="--type", remedy=remedy
-        ) from None
+        what = "this xllamacpp does not export llama.cpp's quantization"
+        raise BadInput(what, where="--type", remedy=remedy) from None
     pointer, count = ctypes.c_void_p, ctypes.c_int64
     found.argtypes, found.restype = [ctypes.c_int, pointer, pointer, count, count, count, pointer], ctypes.c_size_t
     return found
-
-
-def _renamed(names: Any, name: str) -> str:
-    found = names.get_name(name, try_suffixes=(".weight", ".bias"))
-    if found is None:
-        raise BadInput(
-            f"llama.cpp has no tensor for {name}",
-            where="model",
-            remedy="merge adapters with --adapter; other additions to the model are not exported",
-        )
-    return str(found)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,62 +42,33 @@ _SPECIAL = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad
 """Special tokens: name in `transformers`, name in GGUF."""
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The parts of a byte-level BPE tokenizer, as GGUF stores them."""
-
-    pre: str
-    tokens: list[str]
-    types: list[int]
-    merges: list[str]
-    special: dict[str, int]
-    """Ids of special tokens by name in GGUF: bos, eos, ..."""
-    add_bos: bool
-    add_eos: bool
-    chat_template: str | None
-
-
-def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
-    """The vocabulary for an embedding of `size` rows. Rows without a token get a name that occurs in no text."""
+def write_vocabulary(writer: GGUFWriter, tokenizer: PreTrainedTokenizerBase, size: int) -> None:
+    """Writes the vocabulary for an embedding of `size` rows. Rows without a token get a name that occurs in no text."""
     made = _tokenizer_json(tokenizer)
     model = made["model"]
     added = {entry["id"]: entry for entry in made["added_tokens"]}
     by_id = {number: token for token, number in model["vocab"].items()}
     by_id |= {number: entry["content"] for number, entry in added.items()}
     if max(by_id) >= size:
-        raise BadInput(
-            f"the tokenizer has token {max(by_id)}, the model has {size} rows",
-            where="tokenizer.json",
-            remedy="use the tokenizer that belongs to the model",
-        )
-    special = {ours: getattr(tokenizer, f"{theirs}_id") for theirs, ours in _SPECIAL.items()}
-    template = tokenizer.chat_template  # a tokenizer may have several by name
-    plain, marked = (tokenizer.encode("a", add_special_tokens=added) for added in (False, True))
-    return Vocabulary(
-        pre=pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))),
-        tokens=[by_id.get(number, f"[PAD{number}]") for number in range(size)],
-        types=[_type(added.get(number), number in by_id) for number in range(size)],
-        merges=[merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]],
-        special={name: number for name, number in special.items() if number is not None},
-        add_bos=len(marked) > len(plain) and marked[0] == special["bos"],
-        add_eos=len(marked) > len(plain) and marked[-1] == special["eos"],
-        chat_template=template if isinstance(template, str) or template is None else template.get("default"),
-    )
-
-
-def write_vocabulary(writer: GGUFWriter, found: Vocabulary) -> None:
+        what = f"the tokenizer has token {max(by_id)}, the model has {size} rows"
+        raise BadInput(what, where="tokenizer.json", remedy="use the tokenizer that belongs to the model")
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(found.pre)
-    writer.add_token_list(found.tokens)
-    writer.add_token_types(found.types)
-    writer.add_token_merges(found.merges)
-    for name, number in found.special.items():
-        writer.add_uint32(f"{_KEY}{name}_token_id", number)
-    writer.add_add_bos_token(found.add_bos)
-    writer.add_add_eos_token(found.add_eos)
+    writer.add_tokenizer_pre(pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))))
+    writer.add_token_list([by_id.get(number, f"[PAD{number}]") for number in range(size)])
+    writer.add_token_types([_type(added.get(number), number in by_id) for number in range(size)])
+    writer.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]])
+    special = {ours: getattr(tokenizer, f"{theirs}_id") for theirs, ours in _SPECIAL.items()}
+    for name, number in special.items():
+        if number is not None:
+            writer.add_uint32(f"{_KEY}{name}_token_id", number)
+    plain, marked = (tokenizer.encode("a", add_special_tokens=special_too) for special_too in (False, True))
+    writer.add_add_bos_token(len(marked) > len(plain) and marked[0] == special["bos"])
+    writer.add_add_eos_token(len(marked) > len(plain) and marked[-1] == special["eos"])
     writer.add_add_space_prefix(False)
-    if found.chat_template is not None:
-        writer.add_chat_template(found.chat_template)
+    template = tokenizer.chat_template  # a tokenizer may have several by name
+    template = template if isinstance(template, str) or template is None else template.get("default")
+    if template is not None:
+        writer.add_chat_template(template)
 
 
 def open_reader(path: Path) -> GGUFReader:
@@ -116,26 +86,23 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
 
     kind = _field(reader, "model")
     if kind != "gpt2":
-        raise BadInput(
-            f"the tokenizer is of kind {kind}",
-            where=f"{_KEY}model",
-            remedy="use a model with byte-level BPE (gpt2), such as Qwen3, Llama 3 or SmolLM2",
-        )
-    tokens: list[str] = _field(reader, "tokens")
-    types: list[int] = _field(reader, "token_type")
-    merges: list[str] = _field(reader, "merges")
+        remedy = "use a model with byte-level BPE (gpt2), such as Qwen3, Llama 3 or SmolLM2"
+        raise BadInput(f"the tokenizer is of kind {kind}", where=f"{_KEY}model", remedy=remedy)
+    tokens, types, merges = (_field(reader, name) for name in ("tokens", "token_type", "merges"))
     splitting = PRE_TOKENIZERS.get(_field(reader, "pre"))
     if splitting is None:
-        raise BadInput(
-            f"text is split by the rules {_field(reader, 'pre')!r}, which are not known here",
-            where=f"{_KEY}pre",
-            remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}",
-        )
+        what = f"text is split by the rules {_field(reader, 'pre')!r}, which are not known here"
+        raise BadInput(what, where=f"{_KEY}pre", remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}")
     ids = {theirs: _field(reader, f"{ours}_token_id") for theirs, ours in _SPECIAL.items()}
-    added = {number for number, type_ in enumerate(types) if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)}
+    ways = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    added = [
+        {"id": number, "content": tokens[number], **ways, "special": type_ == TokenType.CONTROL}
+        for number, type_ in enumerate(types)
+        if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)
+    ]
     made = {
         "version": "1.0",
-        "added_tokens": [_added(number, tokens[number], types[number]) for number in sorted(added)],
+        "added_tokens": added,
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": splitting.rules},
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {
@@ -181,11 +148,8 @@ def _tokenizer_json(tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
 
 
 def _not_byte_level(why: str) -> BadInput:
-    return BadInput(
-        f"the tokenizer is not byte-level BPE: {why}",
-        where="tokenizer.json",
-        remedy="export a model with byte-level BPE, such as Qwen3, Llama 3, SmolLM2 or models/tiny",
-    )
+    remedy = "export a model with byte-level BPE, such as Qwen3, Llama 3, SmolLM2 or models/tiny"
+    return BadInput(f"the tokenizer is not byte-level BPE: {why}", where="tokenizer.json", remedy=remedy)
 
 
 def _type(added: Mapping[str, Any] | None, known: bool) -> int:
@@ -194,12 +158,6 @@ def _type(added: Mapping[str, Any] | None, known: bool) -> int:
     if added is None:
         return int(TokenType.NORMAL)
     return int(TokenType.CONTROL if added["special"] else TokenType.USER_DEFINED)
-
-
-def _added(number: int, token: str, type_: int) -> dict[str, Any]:
-    special = type_ == TokenType.CONTROL
-    ways = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    return {"id": number, "content": token, **ways, "special": special}
 
 
 def _field(reader: GGUFReader, name: str) -> Any:
@@ -214,11 +172,9 @@ def pre_tokenizer_name(pre_tokenizer: Rule | None, ignore_merges: bool) -> str:
     for name, known in PRE_TOKENIZERS.items():
         if known.ignore_merges == ignore_merges and found == _without_offsets(known.rules):
             return name
-    raise BadInput(
-        "the tokenizer splits text by rules that llama.cpp has no name for, as far as this exporter knows",
-        where="tokenizer.json: pre_tokenizer",
-        remedy=f"use a model that splits text like one of these: {', '.join(PRE_TOKENIZERS)}",
-    )
+    what = "the tokenizer splits text by rules that llama.cpp has no name for, as far as this exporter knows"
+    remedy = f"use a model that splits text like one of these: {', '.join(PRE_TOKENIZERS)}"
+    raise BadInput(what, where="tokenizer.json: pre_tokenizer", remedy=remedy)
 
 
 def _without_offsets(rules: Sequence[Rule]) -> list[Rule]:

@@ -54,14 +54,8 @@ class LlamaCpp:
         It ends after `most` tokens, or at a token that the file or llama.cpp itself treats as an end.
         """
         chance = {"temperature": 0.0} if temperature is None else {"temperature": temperature, "seed": seed}
-        wanted = {
-            "prompt": list(tokens),
-            "n_predict": most,
-            "samplers": ["temperature"],
-            "return_tokens": True,
-            "cache_prompt": True,
-            **chance,
-        }
+        wanted = {"prompt": list(tokens), "n_predict": most, "samplers": ["temperature"], **chance}
+        wanted |= {"return_tokens": True, "cache_prompt": True}
         said: list[int] = self._ask("/completion", wanted)["tokens"]
         if not said:
             raise BadInput("llama.cpp returned no token", where=str(self.path), remedy="export the model again")
@@ -77,11 +71,8 @@ class LlamaCpp:
         try:
             answer = self._http.post(path, json=body)
         except httpx2.HTTPError as error:
-            raise BadInput(
-                f"llama.cpp ended or does not answer ({error or type(error).__name__})",
-                where=str(self.path),
-                remedy=f"see {LOG}; check the free memory",
-            ) from error
+            what = f"llama.cpp ended or does not answer ({error or type(error).__name__})"
+            raise BadInput(what, where=str(self.path), remedy=f"see {LOG}; check the free memory") from error
         if not answer.is_success:
             raise BadInput(f"llama.cpp refused: {answer.text[:300]}", where=str(self.path), remedy=f"see {LOG}")
         return answer.json()

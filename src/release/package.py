@@ -18,7 +18,7 @@ import gzip
 import os
 import re
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -46,9 +46,9 @@ from ..core.files import (
     shipped,
     sweep,
 )
-from ..core.model_files import model_files, model_sha256
+from ..core.model_files import WEIGHTS, model_files, model_sha256
 from ..eval.trial import TrialReport
-from ..gates.ambers import Amber, amber_files, ambers, open_ambers
+from ..gates.ambers import amber_files, ambers, open_ambers
 from ..gates.anchor import ANCHORS
 from ..gates.final_models import final_models, trained_config, warm_start_of
 from ..gates.gate import GATES as GATE_NAMES
@@ -56,6 +56,7 @@ from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
 from ..gates.ticket import ENVELOPE, ROUND1, TICKET, evidence, read_round
 from ..gates.verify import verify
 from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, rc1_page
+from ..runtime.progress import Tell
 from ..runtime.secrets import find_secret
 from ..training.results import results_page
 from ..training.verify_results import verify_results
@@ -66,7 +67,6 @@ OWN = PACKAGE_FACTS.parent
 FACTS, GATES, PUBLIC = PACKAGE_FACTS, OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
-WEIGHTS = ".safetensors"
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"
 KINDS = tuple(f"{_TEXTS} {WEIGHTS} .model .tiktoken .jinja /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
@@ -89,7 +89,6 @@ class PackageFacts(Record, frozen=True):
     run: str
     config: str
     models: dict[str, str]
-    """Folder and SHA-256 of each model that was trained."""
     ambers: dict[str, str]
     """Facts that the owner was told, each with who signed it off."""
     machine: dict[str, str]
@@ -105,21 +104,7 @@ class NotForRelease(BadInput):
     exit_code = 1
 
 
-class NotSignedOff(NotForRelease):
-    """Ambers that nobody has signed off."""
-
-    def __init__(self, ambers: Sequence[Amber]) -> None:
-        first = ambers[0]
-        more = "" if len(ambers) == 1 else f" (also {', '.join(one.name for one in ambers[1:])})"
-        can = first.name != NOT_FOR_SIGNING
-        remedy = f"`askgate sign-off --amber {first.name}`" if can else "put the shipped thresholds back"
-        what = f"{first.name} is amber, and nobody has signed it off{more}"
-        super().__init__(what, where="release", remedy=remedy)
-
-
-def make_package(
-    config: Path | None, out: Path, key: Path | None, password: bytes | None, tell: Callable[[str], None]
-) -> Path:
+def make_package(config: Path | None, out: Path, key: Path | None, password: bytes | None, tell: Tell) -> Path:
     """Verifies all evidence first. A run that does not verify, or without results that passed, is not packed."""
     if key is not None:
         signing_key(key, password)  # verifying takes a minute; a key that cannot sign is refused before it
@@ -138,8 +123,12 @@ def make_package(
     config, settings = trained
     ticket = read_round(TICKET)
     profile = load_profile(ticket.profile)
-    if left := open_ambers(profile):
-        raise NotSignedOff(left)
+    if left := [one.name for one in open_ambers(profile)]:
+        more = f" (also {', '.join(left[1:])})" if left[1:] else ""
+        can = left[0] != NOT_FOR_SIGNING
+        remedy = f"`askgate sign-off --amber {left[0]}`" if can else "put the shipped thresholds back"
+        what = f"{left[0]} is amber, and nobody has signed it off{more}"
+        raise NotForRelease(what, where="release", remedy=remedy)
     folders = final_models(settings)
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     signed = {one.name: one.signed for one in ambers(profile)}
@@ -154,7 +143,9 @@ def make_package(
         for folder in folders:
             name = signature_of(folder.as_posix()).as_posix()
             made[name], made[PUBLIC.as_posix()] = sign_model(folder, key, password)
-    made[SUMS] = _sums(files, made)
+    sums = {name: sha256_file(path) for name, path in files.items()}
+    sums |= {name: sha256(content).hexdigest() for name, content in made.items()}
+    made[SUMS] = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
     if key is not None:
         # The signature of a model does not cover the evidence beside it; that of the list covers everything.
         with TemporaryDirectory() as work:
@@ -230,11 +221,8 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
         if not here.exists():
             continue
         if path.is_absolute() or ".." in path.parts:
-            raise BadInput(
-                "is outside the run folder, so it cannot be packed",
-                where=str(path),
-                remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
-            )
+            remedy = "copy it into the run folder and name it by a relative path, then run both rounds again"
+            raise BadInput("is outside the run folder, so it cannot be packed", where=str(path), remedy=remedy)
         yield from _files(name, here, needed=path not in wanted)
     report = newest_evaluation()
     logs = [name for name in Manifest().of_run(run) if name.is_relative_to(paths.LOGS)]
@@ -266,12 +254,6 @@ def _files(path: Path, here: Path, needed: bool = False) -> Iterator[tuple[str, 
             raise BadInput("is a link", where=name, remedy="put the file itself there, or remove the link")
         if file.is_file():
             yield name, file
-
-
-def _sums(files: dict[str, Path], made: dict[str, bytes]) -> bytes:
-    sums = {name: sha256_file(path) for name, path in files.items()}
-    sums |= {name: sha256(content).hexdigest() for name, content in made.items()}
-    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
 
 
 def write_package(out: Path, files: Mapping[str, Path], made: Mapping[str, bytes]) -> None:

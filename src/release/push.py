@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..core.errors import BadInput
 from ..core.files import sidecar
+from ..core.model_files import WEIGHTS
 from ..data.export import PARQUET, facts_path
+from ..runtime.progress import Tell
 from ..runtime.secrets import masker
 from .card import data_card, model_card, model_evidence
-from .package import WEIGHTS, refuse_secrets
+from .package import refuse_secrets
 
 CARD = "README.md"
 EVIDENCE = "evidence"
@@ -26,7 +28,7 @@ _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _HIDDEN = re.compile(r"(^|/)\.")
 
 
-def push_model(repo: str, folder: Path, public: bool, tell: Callable[[str], None]) -> str:
+def push_model(repo: str, folder: Path, public: bool, tell: Tell) -> str:
     """Pushes a folder of a model or of adapters. Returns the address of the repository."""
     _require_name(repo)
     if not any((folder / name).exists() for name in ("config.json", "adapter_config.json")):
@@ -66,11 +68,8 @@ def _push(repo: str, kind: str, card: str, files: Mapping[str, Path], public: bo
         except RepositoryNotFoundError:
             is_open = False
         if is_open and not public:
-            raise BadInput(
-                "this repository is public, so everybody could read what is pushed",
-                where=repo,
-                remedy="add --public if that is what you want, or name another repository",
-            )
+            what = "this repository is public, so everybody could read what is pushed"
+            raise BadInput(what, where=repo, remedy="add --public if that is what you want, or name another repository")
         address = api.create_repo(repo, repo_type=kind, private=not public, exist_ok=True)
         api.create_commit(repo, parts, commit_message="Push with AskGate", repo_type=kind)
     except (HfHubHTTPError, HTTPError, OSError, ValueError, RuntimeError) as error:

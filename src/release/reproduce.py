@@ -13,10 +13,9 @@ import subprocess
 import sys
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from gzip import BadGzipFile, GzipFile
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -29,7 +28,7 @@ from ..config.schema import dotted
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import PACKAGE_FACTS as FACTS
-from ..core.files import code_sha256, is_plain_json, launchers_sha256, real_path, sha256_file
+from ..core.files import code_sha256, is_plain_json, launchers_sha256, real_path, sha256_file, sha256_list
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
@@ -40,6 +39,7 @@ from ..gates.ticket import DIRTY, REFUSAL, ROUND1, TICKET, Round, read_round
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
 from ..pages.rc1_report import RC1_JSON
+from ..runtime.progress import Tell
 from ..training.verify_results import verify_results
 from .package import (
     GATES,
@@ -55,7 +55,6 @@ from .package import (
 )
 from .signing import can_sign, statements, verify_model
 
-Tell = Callable[[str], None]
 GZIP = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 """First bytes of a package: a gzip header without name and time."""
 SMALL, RATIO = 2**30, 200
@@ -94,7 +93,11 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
     tell(f"files: {check_sums(folder)} as they were packed")
     own = real_path(public_key) if public_key else None
     with chdir(folder):
-        facts = _read_facts()
+        try:
+            facts = msgspec.json.decode(FACTS.read_bytes(), type=PackageFacts)
+        except (OSError, msgspec.DecodeError) as error:
+            what = f"is not a description of a package ({error})"
+            raise BadInput(what, where=FACTS.as_posix(), remedy=AGAIN) from None
         _refuse_outside(facts)
         _check_signatures(facts, own, tell)
         if not is_plain_json(FACTS.read_bytes()):
@@ -118,10 +121,10 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         made = pages(profile, config, report)
         _refuse_unexplained(facts, config, made)
         for name, content in made.items():
-            if facts.code == code_sha256():
-                same = Path(name).read_bytes() == content
-            else:
+            if pages_not_compared(facts):
                 same = name != RC1_JSON.as_posix() or _shown(Path(name).read_bytes()) == _shown(content)
+            else:
+                same = Path(name).read_bytes() == content
             if not same:
                 raise BadInput("does not say what the evidence says", where=name, remedy=AGAIN)
     return facts
@@ -163,7 +166,9 @@ def check_sums(folder: Path) -> int:
     *lines, rest = text.split("\n")
     if rest or not lines:
         raise BadInput("does not end with a newline", where=SUMS, remedy=AGAIN)
-    stated = dict(_sum_line(line) for line in lines)
+    if any(line[64:66] != "  " or not line[66:] for line in lines):
+        raise BadInput("has a line that is not a checksum", where=SUMS, remedy=AGAIN)
+    stated = {line[66:]: line[:64] for line in lines}
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     there -= {SUMS, SUMS_SIGNATURE}
     if len(stated) != len(lines):
@@ -200,11 +205,9 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[s
         now = weights_sha256(folder / name)
         then = weights_sha256(folder / "checkpoints_of_the_package" / Path(name).relative_to(GATED_CHECKPOINTS))
         if now != then:
-            raise BadInput(
-                f"the weights are different (SHA-256 {now[:12]}, the package has {then[:12]})",
-                where=name,
-                remedy="identical weights need the same torch, instruction set and thread count, on a CPU",
-            )
+            what = f"the weights are different (SHA-256 {now[:12]}, the package has {then[:12]})"
+            remedy = "identical weights need the same torch, instruction set and thread count, on a CPU"
+            raise BadInput(what, where=name, remedy=remedy)
         tell(f"{name}: the same weights, SHA-256 {now}; the folder was {stated[:12]}")
 
 
@@ -222,11 +225,8 @@ def _refuse_classes(config: str, allowed: Sequence[str]) -> None:
     """Refuses a config with classes that are not built in: any installed class could be named, with any arguments."""
     for name in load_train_config(Path(config)).own_classes:
         if ":" in name and name not in allowed:
-            raise BadInput(
-                f"the package would run {name}, which is not part of AskGate",
-                where=config,
-                remedy=f"read that class; to run it, add --allow-class {name}",
-            )
+            what = f"the package would run {name}, which is not part of AskGate"
+            raise BadInput(what, where=config, remedy=f"read that class; to run it, add --allow-class {name}")
 
 
 def _refuse_other_code(ticket: Round) -> None:
@@ -243,22 +243,7 @@ def _refuse_other_code(ticket: Round) -> None:
 
 
 def weights_sha256(folder: Path) -> str:
-    files = sorted(folder.glob("*.safetensors"))
-    return sha256("".join(f"{sha256_file(file)}  {file.name}\n" for file in files).encode()).hexdigest()
-
-
-def _sum_line(line: str) -> tuple[str, str]:
-    digest, gap, name = line[:64], line[64:66], line[66:]
-    if len(digest) != 64 or gap != "  " or not name:
-        raise BadInput("has a line that is not a checksum", where=SUMS, remedy=AGAIN)
-    return name, digest
-
-
-def _read_facts() -> PackageFacts:
-    try:
-        return msgspec.json.decode(FACTS.read_bytes(), type=PackageFacts)
-    except (OSError, msgspec.DecodeError) as error:
-        raise BadInput(f"is not a description of a package ({error})", where=FACTS.as_posix(), remedy=AGAIN) from None
+    return sha256_list({file.name: file for file in sorted(folder.glob("*.safetensors"))})
 
 
 def _refuse_outside(facts: PackageFacts) -> None:
@@ -330,9 +315,8 @@ def unpacked(package: Path) -> Iterator[Path]:
         except (tarfile.TarError, BadGzipFile, EOFError, zlib.error, ValueError) as error:
             raise BadInput(f"is damaged or not a package ({error})", where=str(package), remedy=AGAIN) from None
         except OSError as error:
-            raise BadInput(
-                f"cannot be read or unpacked ({error.strerror or error})", where=str(package), remedy="check the path"
-            ) from None
+            what = f"cannot be read or unpacked ({error.strerror or error})"
+            raise BadInput(what, where=str(package), remedy="check the path") from None
         yield folder
 
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 _CURVES = ("secp256r1", "secp384r1", "secp521r1")
-"""Elliptic curves of the format."""
 _MAKE = "openssl ecparam -name prime256v1 -genkey -noout -out key.pem makes one"
 
 
@@ -70,11 +69,9 @@ def verify_model(model: Path, signature: Path, public: Path) -> None:
         verifying.use_elliptic_key_verifier(public_key=public).verify(model, signature)
     except Exception as error:
         # The package raises whatever its parts raise. Any exception means that the signature was not confirmed.
-        raise BadInput(
-            f"the signature is not valid ({str(error).splitlines()[0] if str(error) else type(error).__name__})",
-            where=str(signature),
-            remedy="get the package again from its maker, or compare the public key with the maker's",
-        ) from error
+        what = f"the signature is not valid ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
+        remedy = "get the package again from its maker, or compare the public key with the maker's"
+        raise BadInput(what, where=str(signature), remedy=remedy) from error
 
 
 def can_sign() -> bool:
@@ -84,10 +81,8 @@ def can_sign() -> bool:
 
 def _require() -> None:
     if not can_sign():
-        raise BadInput(
-            "signatures of models need the packages model-signing and pyopenssl",
-            remedy="pip install 'askgate[sign]' (in a checkout: make setup)",
-        )
+        what = "signatures of models need the packages model-signing and pyopenssl"
+        raise BadInput(what, remedy="pip install 'askgate[sign]' (in a checkout: make setup)")
 
 
 def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:

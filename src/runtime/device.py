@@ -29,9 +29,8 @@ def get_device(device_pref: Sequence[DeviceName] = DEVICES) -> torch.device:
     for name in device_pref:
         if _is_available(name):
             return torch.device(name)
-    raise BadInput(
-        f"this machine has none of {', '.join(device_pref)}", where="device_pref", remedy="add cpu at the end"
-    )
+    what = f"this machine has none of {', '.join(device_pref)}"
+    raise BadInput(what, where="device_pref", remedy="add cpu at the end")
 
 
 def get_dtype(device: torch.device, precision: Precision = "auto") -> torch.dtype:

@@ -105,16 +105,11 @@ def write_error_report(
         "platform": platform.platform(),
         **{name: mask(value) for name, value in facts.items()},
     }
-    path = _unused_path(folder, f"ERROR_{now:%Y%m%dT%H%M%SZ}")
-    write_json(path, report)
-    return path
-
-
-def _unused_path(folder: Path, name: str) -> Path:
-    """Two failures in one second are two reports."""
-    path, count = folder / f"{name}.json", 1
-    while path.exists():
+    name, count = f"ERROR_{now:%Y%m%dT%H%M%SZ}", 1
+    path = folder / f"{name}.json"
+    while path.exists():  # two failures in one second are two reports
         path, count = folder / f"{name}_{count}.json", count + 1
+    write_json(path, report)
     return path
 
 

@@ -12,6 +12,9 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
+Tell = Callable[[str], None]
+"""Takes a line of text for the user."""
+
 
 class Reporter:
     def message(self, text: str) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from threading import get_ident
@@ -18,27 +18,20 @@ from typing import Any
 from .disk import explain_disk_errors
 
 
-class _NoTorch(MetaPathFinder):
-    """Hides torch from one thread. tensorboardX imports it if it can, which takes seconds and serves images and graphs
-    only."""
+class _WithoutTorch(MetaPathFinder):
+    """Inside the block this thread cannot import torch; others can. tensorboardX imports it if it can, which takes
+    seconds and serves images and graphs only."""
 
-    def __init__(self) -> None:
+    def __enter__(self) -> None:
         self._thread = get_ident()
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
 
     def find_spec(self, name: str, *_: Any) -> None:
         if name == "torch" and get_ident() == self._thread:
             raise ModuleNotFoundError("not needed for curves", name=name)
-
-
-@contextmanager
-def _without_torch() -> Iterator[None]:
-    """Inside the block this thread cannot import torch; others can."""
-    finder = _NoTorch()
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
 
 
 class EventFile:
@@ -46,7 +39,7 @@ class EventFile:
 
     def __init__(self, folder: Path, suffix: str, resumed_at: int = 0) -> None:
         """`resumed_at` hides points of an earlier file after that step, since those steps are taken again."""
-        with _without_torch():
+        with _WithoutTorch():
             from tensorboardX.proto.event_pb2 import Event, SessionLog
             from tensorboardX.record_writer import RecordWriter
 

@@ -90,11 +90,9 @@ class RayWorkers(Workers):
         except RayTaskError as error:
             raise error.cause from None
         except RayError as error:
-            raise BadInput(
-                f"a call failed on the cluster, its repetitions included ({str(error).splitlines()[0]})",
-                where="--cluster",
-                remedy="see `ray status` and the memory of the workers, then run the same command again",
-            ) from None
+            what = f"a call failed on the cluster, its repetitions included ({str(error).splitlines()[0]})"
+            remedy = "see `ray status` and the memory of the workers, then run the same command again"
+            raise BadInput(what, where="--cluster", remedy=remedy) from None
 
 
 def _in_order(
@@ -147,11 +145,9 @@ def joined(cluster: str) -> Iterator[Any]:
     try:
         ray.init(address=cluster, log_to_driver=False, logging_level=logging.ERROR, **own)
     except Exception as error:  # Ray raises no class of its own here
-        raise BadInput(
-            f"cannot start or join the Ray cluster ({str(error).splitlines()[0]})",
-            where=f"--cluster {cluster}",
-            remedy="start one with `ray start --head`, or use --cluster local on a machine that is not overloaded",
-        ) from None
+        what = f"cannot start or join the Ray cluster ({str(error).splitlines()[0]})"
+        remedy = "start one with `ray start --head`, or use --cluster local on a machine that is not overloaded"
+        raise BadInput(what, where=f"--cluster {cluster}", remedy=remedy) from None
     try:
         yield ray
     finally:

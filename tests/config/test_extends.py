@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from src.config.loader import config_files, config_fingerprint, load_config, load_train_config, read_yaml
+from src.config.loader import config_files, config_fingerprint, load_train_config, read_yaml
 from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.loop.stage import fingerprints
@@ -126,25 +126,6 @@ def test_a_missing_setting_names_a_file_that_exists_and_the_value(place: Path) -
         with pytest.raises(BadInput) as refused:
             load_profile(name)
         assert str(refused.value).startswith(f"{said}`need_ask_pp_min: 5.0`")
-
-
-@pytest.mark.parametrize(
-    ("section", "key", "place_now"),
-    [
-        ("overclar", "overclar_change_pct_max", "thresholds.overclar_change_pct_max"),
-        ("overclar", "success_drop_points_max", "thresholds.success_drop_points_max"),
-        ("shadow", "spearman_min", "thresholds"),
-        ("trial", "need_ask_pp_min", "thresholds"),
-    ],
-)
-def test_thresholds_of_an_old_default_config_are_told_their_place(
-    place: Path, section: str, key: str, place_now: str
-) -> None:
-    shipped = read_yaml(Path("configs/default.yaml"))
-    write("configs/default.yaml", {**shipped, section: {**shipped.get(section, {}), key: 1}})
-    with pytest.raises(BadInput) as refused:
-        load_config()
-    assert refused.value.remedy == f"move it to configs/gates/PROFILE.yaml: {place_now}"
 
 
 def test_the_fingerprint_changes_with_an_extended_file(place: Path) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from gguf import GGMLQuantizationType, GGUFReader, TokenType
+from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, TokenType
 from gguf.quants import dequantize
 
 from src.checkpoint.seal import seal
 from src.core.errors import BadInput
 from src.release.gguf_check import ODD_TEXTS
 from src.release.gguf_export import in_pairs, load_merged, policy_folders, write_gguf
-from src.release.gguf_tokenizer import PRE_TOKENIZERS, pre_tokenizer_name, read_tokenizer, vocabulary
+from src.release.gguf_tokenizer import PRE_TOKENIZERS, pre_tokenizer_name, read_tokenizer, write_vocabulary
 from tests.release.small_models import ADDED, CHATML, SPECIAL, llama, qwen3, tokenizer_like
 
 
@@ -168,10 +168,12 @@ def test_the_tokenizer_can_be_read_back(tmp_path: Path, way: str) -> None:
 
 def test_the_default_chat_template_is_exported() -> None:
     tokenizer = tokenizer_like("qwen2")
-    tokenizer.chat_template = {"tool_use": "other", "default": CHATML}
-    assert vocabulary(tokenizer, 1000).chat_template == CHATML
-    tokenizer.chat_template = None
-    assert vocabulary(tokenizer, 1000).chat_template is None
+    for templates, exported in (({"tool_use": "other", "default": CHATML}, CHATML), (None, None)):
+        tokenizer.chat_template = templates
+        writer = GGUFWriter(None, "qwen3")
+        write_vocabulary(writer, tokenizer, 1000)
+        found = writer.kv_data[0].get("tokenizer.chat_template")
+        assert (found and found.value) == exported
 
 
 def test_an_unknown_pre_tokenizer_is_refused() -> None:
@@ -190,7 +192,7 @@ def test_other_tokenizers_than_byte_level_bpe_are_refused() -> None:
     words = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
     for raw, why in ((sentence_piece, "SentencePiece"), (words, "WordLevel")):
         with pytest.raises(BadInput, match=why):
-            vocabulary(PreTrainedTokenizerFast(tokenizer_object=raw), 8)
+            write_vocabulary(GGUFWriter(None, "qwen3"), PreTrainedTokenizerFast(tokenizer_object=raw), 8)
 
 
 @pytest.mark.parametrize(

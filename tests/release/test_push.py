@@ -18,7 +18,6 @@ from src.core.check import check, evidence, now, report
 from src.core.files import sha256_file, write_json
 from src.core.model_files import find_model
 from src.data.export import export
-from src.release.card import ModelEvidence, model_verdict
 from tests.conftest import Askgate
 
 from .loopback_hub import TOKEN, LoopbackHub
@@ -66,7 +65,10 @@ def test_a_model_arrives_whole_in_a_private_repository(hub: LoopbackHub, askgate
     assert any(line.startswith("PUT /upload/") for line in hub.requests), "weights go through LFS"
     front, text = card_of(hub, "me/asks")
     assert front["library_name"] == "transformers"
-    assert text.startswith("\n# asks\n\n**No evidence.**")
+    assert text.startswith(
+        "\n# asks\n\n**No evidence.** This folder is not the final model of a run that AskGate finished and sealed: "
+        "nothing is known about how it was trained or what it can do.\n\nA policy that asks"
+    )
 
 
 def test_the_token_is_in_no_file_and_no_output(hub: LoopbackHub, askgate: Askgate, tmp_path: Path) -> None:
@@ -234,10 +236,3 @@ def test_a_hub_that_does_not_answer_is_named(askgate: Askgate, tmp_path: Path, m
     refused = askgate("push", "me/asks", "--model", tiny(tmp_path / "model"))
     assert refused.code == 2
     assert "the hub did not take it" in refused.err
-
-
-def test_the_verdict_of_a_model_without_seal_claims_nothing() -> None:
-    assert model_verdict(ModelEvidence()) == [
-        "**No evidence.** This folder is not the final model of a run that AskGate finished and sealed: nothing is "
-        "known about how it was trained or what it can do."
-    ]

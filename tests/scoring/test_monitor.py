@@ -50,7 +50,7 @@ def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch:
 def test_torch_is_hidden_from_the_thread_that_opens_curves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread may import it meanwhile."""
     monkeypatch.delitem(sys.modules, "torch", raising=False)
-    with tensorboard._without_torch(), ThreadPoolExecutor(1) as other:
+    with tensorboard._WithoutTorch(), ThreadPoolExecutor(1) as other:
         assert other.submit(find_spec, "torch").result()
         with pytest.raises(ModuleNotFoundError, match="not needed for curves"):
             find_spec("torch")

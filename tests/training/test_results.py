@@ -31,7 +31,7 @@ from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
 from src.eval.trial import SeedRun, trial_report
-from src.release.card import model_card, model_evidence, model_verdict
+from src.release.card import model_card, model_evidence
 from src.reward.configured import make_reward
 from src.training.data import held_out
 from src.training.results import as_it_ran, derive
@@ -312,7 +312,7 @@ def test_the_card_of_a_run_says_what_its_report_says(place: Path, askgate: Askga
     assert f"SHA-256 `{sha256_file(Path('reports/ppo_eval_own.json'))}`" in card
     assert str(place) not in card
     gated = dataclasses.replace(found, report=replace(found.report, gated=True), signed={"judge_noise": "Ada"})
-    verdict = "\n".join(model_verdict(gated))
+    verdict = model_card("me/asks", final, gated)
     assert "Not gated" not in verdict
     assert ("Both rounds of gates passed before training" in verdict) is good
     assert "**Amber** `judge_noise` (signed off by Ada)" in verdict

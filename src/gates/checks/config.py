@@ -46,13 +46,16 @@ def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Che
     remedy, remedy_zh = remedies("gates")["setting"]
     checks = []
     for name, value, rule, threshold in _required_settings(path, context.profile, at_scale):
-        given = {"key": name.partition("[")[0], "path": path}
-        measured = None if value is None else float(value)
-        checks.append(check(name, measured, rule, threshold, remedy.format(**given), remedy_zh.format(**given)))
+        if threshold is not None:  # without a threshold a setting is not required
+            given = {"key": name.partition("[")[0], "path": path}
+            measured = None if value is None else float(value)
+            checks.append(check(name, measured, rule, threshold, remedy.format(**given), remedy_zh.format(**given)))
     return [*checks, _unstable_check(path, context), _warm_start_check(path, context)]
 
 
-def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tuple[str, float | None, Rule, float]]:
+def _required_settings(
+    path: Path, profile: Profile, at_scale: bool
+) -> list[tuple[str, float | None, Rule, float | None]]:
     """Name, value, rule and threshold of every setting that the profile requires."""
     config, wanted, paths = _settings(path), profile.thresholds.config, profile.paths
     if config is None:
@@ -60,9 +63,9 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
     sampling, reward, ablation = config.priority_sampling, config.reward, load_train_config(paths.ablation_config)
     steps = (0, *(entry.step for entry in sampling.seed_ratio_schedule))
     difficulty = _distance(sampling.by_difficulty, wanted.by_difficulty)
+    held_out = sum(1 for _ in read_lines(paths.shadow_set))
     loosened = sum(getattr(config.watch, name) > getattr(wanted.watch, name) for name in WatchSection.model_fields)
-    # Without a threshold a setting is not required.
-    rows: list[tuple[str, float | None, Rule, float | None]] = [
+    return [
         ("simulate", config.simulate, "==", 0),
         ("live_mode", config.live_mode, "==", 1 if wanted.live_mode else None),
         ("finetune.method", config.finetune.method == "qlora", "==", 1 if wanted.qlora else None),
@@ -90,25 +93,18 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
         ("seed_pool", _is_file(config.seed_pool, paths.balanced), "==", 1),
         ("shadow_set", _is_file(config.shadow_set, paths.shadow_set), "==", 1),
-        ("eval.n", _evaluated(config, paths.shadow_set), ">=", profile.thresholds.counts.eval_samples),
+        ("eval.n", min(config.eval.n or held_out, held_out), ">=", profile.thresholds.counts.eval_samples),
         ("eval.control_lr[least]", config.eval.control_lr, ">=", wanted.control_lr_min),
         ("eval.control_lr[most]", config.eval.control_lr, "<=", wanted.control_lr_max),
         ("steps", config.steps, ">=", wanted.steps_min if at_scale else wanted.trial_steps_min),
         ("seeds", len(config.seeds), ">=", wanted.seeds_min if at_scale else None),
     ]
-    return [(name, value, rule, threshold) for name, value, rule, threshold in rows if threshold is not None]
 
 
 def _settings(path: Path) -> TrainConfig | None:
     """The training config; None where `simulate` is anything but a plain `false`: such a config cannot be loaded."""
     raw = read_yaml(path)
     return None if isinstance(raw, dict) and raw.get("simulate", False) is not False else load_train_config(path)
-
-
-def _evaluated(config: TrainConfig, shadow_set: Path) -> int:
-    """Number of held-out samples that the policies are evaluated on."""
-    samples = sum(1 for _ in read_lines(shadow_set))
-    return min(config.eval.n or samples, samples)
 
 
 def _of_trial(one: Check) -> Check:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, variance
 from typing import Literal
 
@@ -25,6 +24,7 @@ from ...core.check import Check, check, remedies
 from ...core.defaults import SEED
 from ...core.jsonl import read_records, read_unique
 from ...reward.recorded_episodes import RecordedEpisode
+from ...runtime.progress import Tell
 from ...scoring.judge import Tally
 from ...scoring.probe import canary_samples
 from ...scoring.prompt import Dialogue
@@ -38,20 +38,8 @@ _REPEAT = re.compile(r"(.+)-repeat-(calibration|shadow)")
 _CANARY = re.compile(r"(.+)-canary-\d+")
 
 
-@dataclass(frozen=True)
-class JudgeExam:
-    """Dialogues that show whether a judge reads."""
-
-    good: list[Sample]
-    canaries: list[Sample]
-    repeats: list[RecordedEpisode]
-
-    @property
-    def dialogues(self) -> list[Dialogue]:
-        return [*self.good, *self.canaries, *self.repeats]
-
-
-def judge_exam(context: RoundContext) -> JudgeExam:
+def judge_exam(context: RoundContext) -> tuple[list[Dialogue], frozenset[str]]:
+    """Dialogues that show whether a judge reads: good ones, canaries and repeats; and the ids of the repeats."""
     paths, n = context.profile.paths, context.profile.thresholds.counts.judge_samples
     good = choose(list(read_unique(paths.balanced, Sample)), n, SEED)
     kinds = [list(canary_samples(one).values()) for one in good]
@@ -63,31 +51,28 @@ def judge_exam(context: RoundContext) -> JudgeExam:
         scored = {line.id for line in read_records(scores, Score)}
         recorded = [one for one in read_unique(episodes, RecordedEpisode) if one.id in scored]
         repeats += [replace(one, id=f"{one.id}-repeat-{stage}") for one in choose(recorded, size, SEED)]
-    return JudgeExam(good, [canaries[place % len(canaries)] for place, canaries in enumerate(kinds)], repeats)
+    canaries = [of_sample[place % len(of_sample)] for place, of_sample in enumerate(kinds)]
+    return [*good, *canaries, *repeats], frozenset(one.id for one in repeats)
 
 
 def score_exam(
-    context: RoundContext,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-    progress: Callable[[Tally], None],
+    context: RoundContext, environment: Mapping[str, str], tell: Tell, progress: Callable[[Tally], None]
 ) -> None:
     """Scores the exam. Votes that an earlier round paid for come from the cache."""
     context.exam.unlink(missing_ok=True)
-    exam = judge_exam(context)
-    repeats = frozenset(one.id for one in exam.repeats)
+    dialogues, repeats = judge_exam(context)
     job = ScoringJob(context.profile.paths.balanced, context.exam, None, SEED, repeats=repeats)
-    score_dialogues(exam.dialogues, job, settings_for(environment, context.scoring), tell, progress)
+    score_dialogues(dialogues, job, settings_for(environment, context.scoring), tell, progress)
 
 
 def judge_findings(context: RoundContext) -> list[Finding]:
     """Red where the profile requires a judge that reads. Elsewhere the two shares are ambers, not findings."""
     paths, limits = context.profile.paths, context.profile.thresholds
     stated = {line.id: line for line in read_unique(context.exam, Score)}
-    exam = judge_exam(context)
-    known = proved(context, exam.dialogues, stated)
+    dialogues, _ = judge_exam(context)
+    known = proved(context, dialogues, stated)
     scored = len(known) - len(stated.keys() - known)
-    checks = [check("judge_scored", scored, "==", len(exam.dialogues), *remedies("gates")["fresh_scored"])]
+    checks = [check("judge_scored", scored, "==", len(dialogues), *remedies("gates")["fresh_scored"])]
     if limits.judge.required:
         checks += exam_checks(context, "gates")
     evidence = evidence_of(context.exam, paths.calibration_scores, paths.shadow_scores)
@@ -105,13 +90,11 @@ def exam_checks(context: RoundContext, remedy: Literal["gates", "ambers"]) -> li
     repeats = [(first[of[2]].get(of[1]), one) for name, one in found.items() if (of := _REPEAT.fullmatch(name))]
     canaries = [(found.get(of[1]), one) for name, one in found.items() if (of := _CANARY.fullmatch(name))]
     fooled = [canary >= good for good, canary in _scored(canaries)]
+    share = fmean(fooled) if fooled else None
     return [
         check("judge_noise", noise(_scored(repeats)), "<", limits.noise_max, *texts["judge_noise"]),
-        check(
-            "canaries_fooled", fmean(fooled) if fooled else None, "<=", limits.canaries_fooled_max,
-            *texts["canaries_fooled"],
-        ),
-    ]  # fmt: skip
+        check("canaries_fooled", share, "<=", limits.canaries_fooled_max, *texts["canaries_fooled"]),
+    ]
 
 
 def _scored(pairs: Sequence[tuple[float | None, float | None]]) -> list[tuple[float, float]]:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from askgate_env.env import matches_replay
 from askgate_env.types import Sample
 
 from ...config.judge_config import VotesSection
+from ...config.loader import load_train_config
 from ...core.jsonl import read_records, read_unique
+from ...core.model_files import base_sha256
 from ...data.pool.meta import read_meta
 from ...reward.recorded_episodes import RecordedEpisode
 from ...reward.scored_episodes import ScoredEpisode, rate
@@ -29,31 +31,23 @@ from ..anti_simulation import follows_from_votes
 from ..gate import RoundContext
 
 
-@dataclass(frozen=True)
-class DerivedEpisodes:
-    """Episodes of one file rated again, and how many of them could not be derived."""
-
-    recorded: list[RecordedEpisode]
-    scored: list[ScoredEpisode]
-    not_played: int
-    """Episodes that do not follow from their sample."""
-    not_proved: int
-    """Scores that do not follow from ledger and stored replies."""
-    not_drawn: int
-    """Samples of the random draw that are missing, and episodes on samples that were not drawn."""
-    not_drawn_for_judge: int
-    """The same for the episodes that the judge scored."""
-
-
 def derive_episodes(
-    context: RoundContext, episodes: Path, scores: Path, pool: Path, draw: Callable[[int], Sequence[Sample]], seed: int
-) -> DerivedEpisodes:
-    """`draw(n)` gives the random sample of n samples that should have been played; `seed` draws what is judged."""
-    recorded = list(read_unique(episodes, RecordedEpisode))
+    context: RoundContext,
+    stage: Literal["calibration", "shadow"],
+    pool: Path,
+    draw: Callable[[int], Sequence[Sample]],
+    seed: int,
+) -> tuple[list[ScoredEpisode], dict[str, int]]:
+    """The episodes of a stage rated again, and the number of those that could not be derived, by check.
+
+    `draw(n)` gives the random sample of n samples that should have been played; `seed` draws what is judged.
+    """
+    paths = context.profile.paths
+    recorded = list(read_unique(getattr(paths, f"{stage}_episodes"), RecordedEpisode))
     wanted = {one.episode.sample_id for one in recorded}
     samples = {sample.id: sample for sample in read_records(pool, Sample) if sample.id in wanted}
     tools = read_meta(pool).tools
-    stated = {line.id: line for line in read_records(scores, Score)}
+    stated = {line.id: line for line in read_records(getattr(paths, f"{stage}_scores"), Score)}
     judged = [one for one in recorded if one.id in stated]
     known = [(one, samples[one.episode.sample_id]) for one in recorded if one.episode.sample_id in samples]
     played = sum(
@@ -62,15 +56,15 @@ def derive_episodes(
         and matches_replay(one.episode, sample, tools)
         for one, sample in known
     )
-    drawn_for_judge = choose(recorded, min(len(stated), len(recorded)), seed)
-    return DerivedEpisodes(
-        recorded=recorded,
-        scored=rate(recorded, list(samples.values()), stated, {one.id for one in judged}),
-        not_played=len(recorded) - played,
-        not_proved=len(stated) - len(proved(context, judged, stated)),
-        not_drawn=_difference((one.episode.sample_id for one in recorded), (one.id for one in draw(len(recorded)))),
-        not_drawn_for_judge=_difference(stated, (one.id for one in drawn_for_judge)),
-    )
+    drawn, drawn_for_judge = draw(len(recorded)), choose(recorded, min(len(stated), len(recorded)), seed)
+    base = base_sha256(load_train_config(paths.config).base_model)
+    return rate(recorded, list(samples.values()), stated, {one.id for one in judged}), {
+        "episodes_not_played": len(recorded) - played,
+        "scores_not_proved": len(stated) - len(proved(context, judged, stated)),
+        "episodes_not_drawn": _difference((one.episode.sample_id for one in recorded), (one.id for one in drawn)),
+        "scores_not_drawn": _difference(stated, (one.id for one in drawn_for_judge)),
+        "episodes_of_another_model": sum(one.model != base for one in recorded),
+    }
 
 
 def _difference(ids: Iterable[str], drawn: Iterable[str]) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from askgate_env.types import Sample
 
-from ...config.loader import load_train_config
 from ...config.profile import CalibrationSettings
-from ...core.check import Check, check, remedies
+from ...core.check import check, remedies
 from ...core.defaults import SEED, SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import sidecar
 from ...core.jsonl import read_unique
-from ...core.model_files import base_sha256
 from ...data.pool.shadow_set import draw_shadow, read_set
 from ...reward.calibration import Calibration, calibrate_weights, calibration_checks, figures
 from ...reward.scored_episodes import Scores, columns, live_check, refuse_too_little
@@ -21,7 +21,7 @@ from ...reward.shadow_run import agreement_checks, points, shadow_figures
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights
 from ...scoring.score_pool import choose
 from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
-from .provenance import DerivedEpisodes, derive_episodes
+from .provenance import derive_episodes
 
 SAME = 1e-9
 
@@ -45,23 +45,14 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
     how = stated.calibrated
     if how is None:
         raise BadInput("these weights were written by hand", where=str(paths.weights), remedy="run weight_calib")
-    derived = derive_episodes(
-        context,
-        paths.calibration_episodes,
-        paths.calibration_scores,
-        paths.pool,
-        lambda n: choose(list(read_unique(paths.balanced, Sample)), n, how.seed),
-        how.seed,
-    )
-    scores = columns(derived.scored, baseline.names, str(paths.calibration_episodes))
+    draw = partial(choose, list(read_unique(paths.balanced, Sample)), seed=how.seed)
+    scored, wrong = derive_episodes(context, "calibration", paths.pool, draw, how.seed)
+    scores = columns(scored, baseline.names, str(paths.calibration_episodes))
     refuse_too_little(scores, str(paths.calibration_episodes))
-    fitted = calibrate_weights(
-        scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed, cap=limits.weight_max
-    )
-    other_settings = sum(
-        getattr(how, name) != getattr(limits.calibration, name) for name in CalibrationSettings.model_fields
-    )
-    of_shadow_set = sum(one.split == "shadow" for one in derived.scored)
+    settings = {name: getattr(how, name) for name in CalibrationSettings.model_fields}
+    fitted = calibrate_weights(scores, baseline, cap=limits.weight_max, **settings)
+    other_settings = sum(value != getattr(limits.calibration, name) for name, value in settings.items())
+    of_shadow_set = sum(one.split == "shadow" for one in scored)
     quality = [*calibration_checks(fitted, limits), live_check(scores, limits.counts.calibration_live)]
     write_measured(context, "calibration", quality, figures(fitted) | {"live_episodes": scores.live})
     checks = [
@@ -69,7 +60,7 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
         check("weights_not_fitted", _distance(fitted, scores, stated), "<=", SAME, *remedy["weights"]),
         check("settings_of_their_own", other_settings, "==", 0, *remedy["settings_of_their_own"]),
         check("episodes", len(scores), ">=", limits.counts.calibration_episodes, *remedy["episodes"]),
-        *_episode_checks(context, derived),
+        *(check(name, count, "==", 0, *remedy[name]) for name, count in wrong.items()),
         check("episodes_of_shadow_set", of_shadow_set, "==", 0, *remedy["held_out"]),
     ]
     files = (paths.calibration_episodes, sidecar(paths.calibration_episodes), paths.calibration_scores)
@@ -81,18 +72,12 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
     """Old and new score are compared again on the shadow set."""
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
-    derived = derive_episodes(
-        context,
-        paths.shadow_episodes,
-        paths.shadow_scores,
-        paths.shadow_set,
-        lambda n: draw_shadow(read_set(paths.shadow_set), n, SEED, stratify=True),
-        SEED,
-    )
-    scores = columns(derived.scored, baseline.names, str(paths.shadow_episodes), stated.stand_in)
+    draw = partial(draw_shadow, read_set(paths.shadow_set), seed=SEED, stratify=True)
+    scored, wrong = derive_episodes(context, "shadow", paths.shadow_set, draw, SEED)
+    scores = columns(scored, baseline.names, str(paths.shadow_episodes), stated.stand_in)
     refuse_too_little(scores, str(paths.shadow_episodes))
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])
-    of_pool = sum(one.split != "shadow" for one in derived.scored)
+    of_pool = sum(one.split != "shadow" for one in scored)
     old_D = np.array(baseline.old)
     measured, shown = shadow_figures(scores, old_D, new_D, SEED)
     quality = [*agreement_checks(measured, limits), live_check(scores, limits.counts.shadow_live)]
@@ -100,7 +85,7 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
     checks = [
         *quality,
         check("episodes", len(scores), ">=", limits.counts.shadow_episodes, *remedy["episodes"]),
-        *_episode_checks(context, derived),
+        *(check(name, count, "==", 0, *remedy[name]) for name, count in wrong.items()),
         check("episodes_of_pool", of_pool, "==", 0, *remedy["held_out"]),
     ]
     files = (paths.shadow_episodes, sidecar(paths.shadow_episodes), paths.shadow_scores, paths.shadow_set)
@@ -115,16 +100,3 @@ def _distance(fitted: Calibration, scores: Scores, stated: Weights) -> float:
         (scores.stand_in, stated.stand_in),
     )
     return max(abs(one.get(name, 0.0) - other.get(name, 0.0)) for one, other in pairs for name in {*one, *other})
-
-
-def _episode_checks(context: RoundContext, derived: DerivedEpisodes) -> list[Check]:
-    """Number of episodes and scores that could not be derived, and of episodes of another model than the config's."""
-    base = base_sha256(load_train_config(context.profile.paths.config).base_model)
-    wrong = {
-        "episodes_not_played": derived.not_played,
-        "scores_not_proved": derived.not_proved,
-        "episodes_not_drawn": derived.not_drawn,
-        "scores_not_drawn": derived.not_drawn_for_judge,
-        "episodes_of_another_model": sum(one.model != base for one in derived.recorded),
-    }
-    return [check(name, count, "==", 0, *remedies("gates")[name]) for name, count in wrong.items()]

@@ -14,13 +14,13 @@ from random import Random
 
 from askgate_env.types import Sample
 
-from ...config.judge_config import ScoringSection
 from ...config.loader import DEFAULT
 from ...config.profile import load_profile, scoring_of
 from ...core.check import Check, Report, check, evidence, now, remedies, report
 from ...core.errors import BadInput
 from ...core.files import write_json
 from ...core.jsonl import read_records, read_unique
+from ...runtime.progress import Tell
 from ...scoring.judge import Tally
 from ...scoring.ledger import lines
 from ...scoring.providers import settings_for
@@ -35,10 +35,7 @@ from .provenance import in_ledger, proved, read_scorings
 
 
 def score_fresh(
-    context: RoundContext,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-    progress: Callable[[Tally], None],
+    context: RoundContext, environment: Mapping[str, str], tell: Tell, progress: Callable[[Tally], None]
 ) -> int:
     """Draws samples that were never scored and has them scored live. Returns the seed of the draw."""
     seed = secrets.randbelow(2**31)
@@ -68,11 +65,8 @@ def draw_fresh(context: RoundContext, seed: int, unanswered: Callable[[Sample], 
     n = context.profile.sizes.fresh
     drawn = list(islice(filter(unanswered, Random(seed).sample(unscored, len(unscored))), n))
     if len(drawn) < n:
-        raise BadInput(
-            f"{len(drawn)} samples have never been scored, and a round needs {n}",
-            where=str(context.profile.paths.balanced),
-            remedy="build a larger pool",
-        )
+        what = f"{len(drawn)} samples have never been scored, and a round needs {n}"
+        raise BadInput(what, where=str(context.profile.paths.balanced), remedy="build a larger pool")
     return drawn
 
 
@@ -117,9 +111,12 @@ def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path, p
     scores, scoring = list(read_unique(path, Score)), scoring_of(load_profile(profile))
     if not scores:
         raise BadInput("has no scores", where=str(path), remedy="score a pool first: askgate score")
-    arguments = {"least": least, "max_unstable": max_unstable}
-    checks = [*stability_checks(scores, least, max_unstable), ledger_check(scores, scoring)]
-    figures = {"scores": len(scores), "unstable": sum(not one.stable for one in _usable(scores))}
+    arguments, usable = {"least": least, "max_unstable": max_unstable}, _usable(scores)
+    # A score that is not in the ledger proves nothing.
+    known = in_ledger(scoring.ledger, scoring.votes, usable) if scoring.ledger.exists() else {}
+    missing = check("not_in_ledger", float(len(usable) - len(known)), "==", 0.0, *remedies("gates")["scored"])
+    checks = [*stability_checks(scores, least, max_unstable), missing]
+    figures = {"scores": len(scores), "unstable": sum(not one.stable for one in usable)}
     made = report("validate_scores", checks, figures, evidence([path], [], arguments, started))
     write_json(out, made)
     return made
@@ -134,13 +131,6 @@ def stability_checks(scores: list[Score], least: int, max_unstable: float) -> li
         check("without_score", float(len(scores) - len(usable)), "==", 0.0, *remedy["scored"]),
         check("unstable_share", share, "<=", max_unstable, *remedy["unstable_share"]),
     ]
-
-
-def ledger_check(scores: list[Score], scoring: ScoringSection) -> Check:
-    """A score that is not in the ledger proves nothing."""
-    usable = _usable(scores)
-    known = in_ledger(scoring.ledger, scoring.votes, usable) if scoring.ledger.exists() else {}
-    return check("not_in_ledger", float(len(usable) - len(known)), "==", 0.0, *remedies("gates")["scored"])
 
 
 def _usable(scores: list[Score]) -> list[Score]:
