@@ -29,7 +29,7 @@ from ..core.paths import LOGS, RUNS, all_runs
 from ..pages.render import plain
 
 SetKind = Literal["training", "held-out", "recorded", "ablation"]
-SET_KINDS: dict[SetKind, str] = {"training": "训练", "held-out": "留出评测", "recorded": "留存对话", "ablation": "消融"}
+SET_KINDS: dict[SetKind, str] = {"training": "训练", "held-out": "留出评测", "recorded": "对话记录", "ablation": "消融"}
 NOT_EPISODES = (".scores.jsonl", ".scored.jsonl", "unstable_samples.jsonl")
 _STEP = re.compile(r"step_(\d+)\.jsonl")
 _SEED = re.compile(r"seed_(\d+)")

@@ -49,8 +49,8 @@ def eval_model(
 ) -> None:
     """Compare a run with its base, measure one model, or run a public benchmark.
 
-    Without --model: takes the run that --config describes, compares the stored episodes (recorded dialogues) of its
-    policies (base, warm start, controls (SFT alone), trained), and checks the gates on the trained one.
+    Without --model: compares the policies of the run that was trained with --config (base, warm start, SFT-only
+    controls, trained) on their recorded dialogues, and checks the gates on the trained policy.
 
     With --model: runs that model on held-out samples.
 

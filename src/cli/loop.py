@@ -32,8 +32,8 @@ COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "gr
 def quickstart(full: Annotated[bool, Option("--full")] = False) -> None:
     """Run the whole loop with built-in data and model.
 
-    Needs no API key and no GPU. If you run it again, it repeats only stages whose inputs changed. Results are in
-    reports/rc1, as for every profile.
+    Needs no API key and no GPU. If you run it again, it repeats only stages whose inputs changed. Reports are in
+    reports/rc1, as for every gated run.
     """
     from ..loop.profile_loop import open_loop
 
@@ -47,8 +47,8 @@ def rc1(
 ) -> None:
     """Run the whole loop at full size (profile rc1).
 
-    Needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER (ops/run_local_rc1.sh sets them). Calls that judge,
-    which may be billed. Stops at the first failure. `rc1` is short for release candidate 1.
+    Needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER (ops/run_local_rc1.sh sets them). Calls the
+    judge of SCORER_PROVIDER, which may be billed. Stops at the first failure. `rc1` is short for release candidate 1.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed

@@ -85,8 +85,8 @@ def push(
 ) -> None:
     """Push a model or data to the Hugging Face hub, with a card of its evidence.
 
-    The card has results, gates, fingerprints and licences. Runs that failed a gate, are not gated or not evaluated
-    are pushed too; the card says so. Set HF_TOKEN or run `hf auth login` first.
+    The card has results, gates, fingerprints and licences. You can also push a run that failed a gate, has no ticket
+    or was not evaluated; the card says so. Set HF_TOKEN or run `hf auth login` first.
     """
     from ..release.push import push_data, push_model
 
