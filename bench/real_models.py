@@ -56,6 +56,7 @@ MIX: dict[Task, float] = {"gsm8k": 0.7, "strategyqa": 0.17, "hotpotqa": 0.13}
 TRAIN = {"dir": 1300, "umwp": 800, "ambignq": 250}
 """Samples per source and build; half of them are to lack information, and as many do as there are such records."""
 SHADOW = {"dir": 480, "umwp": 220, "ambignq": 250}
+"""Of UMWP nearly all that the readers accept."""
 COMPLETE = {"gsm8k": 90, "strategyqa": 50, "hotpotqa": 50, "umwp": 70, "ambignq": 30}
 """Complete held-out samples by source."""
 CATEGORIES = frozenset({"umwp-1", "umwp-2"})
@@ -144,7 +145,8 @@ def _write(path: Path, samples: Sequence[Sample] | Iterator[Sample], metas: Sequ
     lines = b"".join(msgspec.json.encode(sample) + b"\n" for sample in kept)
     path.write_bytes(lines)
     files = {name: digest for meta in metas for name, digest in meta.sources_sha256.items()}
-    # Generated samples cannot leak into held-out ones that are all real, so the trainer compares the real sources only.
+    # The trainer refuses a pool whose sources are not those of the held-out samples. Generated samples cannot be copies
+    # of real ones, so the sidecar leaves them out, although they are in the pool.
     sources = "+".join(dict.fromkeys(meta.source for meta in metas if meta.source != "builtin"))
     sha256 = hashlib.sha256(lines).hexdigest()
     meta = replace(metas[0], sha256=sha256, n=len(kept), source=sources, sources_sha256=files, data_dir="")

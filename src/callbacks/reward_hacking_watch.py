@@ -26,9 +26,9 @@ from ..core.api import Callback, Engine, StepResult, Stop
 from ..runtime.logs import StepLog
 
 SPREAD = "watch/reward_std"
-MIN_USUAL_SPREAD = 1 / 6
-"""Floor of the usual spread. Right and wrong answers, rewarded with 1 and 0, spread by at most 1/2, so the first right
-answers of a weak policy are no spike at the default `watch.spike` of 3."""
+MIN_USUAL_SPREAD = 0.1
+"""Floor of the usual spread, so that the first right answers of a weak policy are no spike: if one answer in ten earns
+1 and the others 0, rewards spread by 0.3, the limit at the default `watch.spike` of 3."""
 
 
 class Watch(Callback):

@@ -69,7 +69,8 @@ GROUPS: dict[str, Sequence[Callable[..., None]]] = {
 """Verbs of each job, as `askgate --help` lists them; `help.yaml` has titles and examples."""
 NAMES = {"run_round": "round", "eval_model": "eval"}
 """Verbs whose function has another name, because Python or a module uses theirs."""
-OLD_NAMES = {"evaluate": "eval"}  # old names of verbs. They work as before, and the help does not list them
+OLD_NAMES = {"evaluate": "eval"}
+"""Old names of verbs. They work as before, and the help does not list them."""
 
 
 def hyphens(name: str) -> str:
@@ -122,9 +123,10 @@ for panel, verbs in GROUPS.items():
     for verb in verbs:
         name = NAMES.get(verb.__name__, hyphens(verb.__name__))
         app.command(name, rich_help_panel=panel, context_settings=SPELLINGS)(verb)
+        for old in [old for old, new in OLD_NAMES.items() if new == name]:
+            app.command(old, hidden=True, context_settings=SPELLINGS)(verb)
     if panel == "Judge":
         app.add_typer(scoring.cache, name="scorecache", rich_help_panel=panel)
-app.command("evaluate", hidden=True, context_settings=SPELLINGS)(evaluate.eval_model)
 
 
 def _say_version(wanted: bool) -> None:

@@ -121,8 +121,8 @@ def interruptible() -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGALRM, lambda *_: None)
-    signal.setitimer(signal.ITIMER_REAL, CHECK_S, CHECK_S)
     try:
+        signal.setitimer(signal.ITIMER_REAL, CHECK_S, CHECK_S)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

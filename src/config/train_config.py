@@ -219,7 +219,7 @@ class WatchSection(Section):
     echo: Share = 0.20
     """Episodes that repeat the question."""
     spike: float = Field(default=3.0, gt=1, le=1000)
-    """Spread of the rewards in a step, as a multiple of the usual one."""
+    """Spread of the rewards in a step, as a multiple of the usual one, which counts as at least 0.1."""
     window: int = Field(default=5, ge=1, le=10_000)
 
 

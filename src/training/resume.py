@@ -331,14 +331,20 @@ def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], admi
     A run without a checkpoint yet is compared by its effective config.
     """
     if not any(steps_done(config, seed, run) for seed in config.seeds):
-        try:
-            began = {"config": read_yaml(run / EFFECTIVE_CONFIG)}
-        except BadInput:
-            return False
-        changes = _changes(config, *_both_settings(config, began), gated=False)
-        return admission is None and all(is_free for _, is_free in changes)
+        return admission is None and _began_with(run, config)
     seals = newest_seals(config, run).values()
     return bool(seals) and all(_is_same_run(one, config, files, admission) for one in seals)
+
+
+def _began_with(run: Path, config: TrainConfig) -> bool:
+    try:
+        began = read_yaml(run / EFFECTIVE_CONFIG)
+    except BadInput:
+        return False
+    if not isinstance(began, dict):
+        return False
+    changes = _changes(config, *_both_settings(config, {"config": began}), gated=False)
+    return all(is_free for _, is_free in changes)
 
 
 def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:

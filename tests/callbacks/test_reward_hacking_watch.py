@@ -111,8 +111,13 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
 
 def test_the_first_right_answers_of_a_weak_policy_are_no_spike(tmp_path: Path, samples: list[Sample]) -> None:
     steps = batches([replace(demonstration_episode(sample), reward={"outcome": 0.0}) for sample in samples])
-    steps[6] = [replace(one, reward={"outcome": float(place % 2)}) for place, one in enumerate(steps[6])]
-    assert run(tmp_path, steps).breach == ""
+    some, many = (
+        [replace(one, reward={"outcome": float(place % apart == 0)}) for place, one in enumerate(steps[6])]
+        for apart in (len(steps[6]), 2)
+    )
+    assert run(tmp_path / "some", [*steps[:6], some]).breach == ""
+    with pytest.raises(Stop, match="the rewards spread by 0"):
+        run(tmp_path / "many", [*steps[:6], many])
 
 
 def test_turns_that_were_cut_off_are_not_malformed(tmp_path: Path, samples: list[Sample]) -> None:

@@ -174,8 +174,8 @@ def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate, monkeypatc
 
 def test_the_fixed_limits_of_clue_overlap_are_those_of_the_check(askgate: Askgate) -> None:
     shown = " ".join(askgate("validate-difficulty", "--help").out.split())
-    assert f"it must also be at least {EASY_OVERLAP_MIN:.2f}." in shown
-    assert f"it must also be at most {HARD_OVERLAP_MAX:.2f}." in shown
+    assert f"the lower limit is fixed at {EASY_OVERLAP_MIN:.2f}." in shown
+    assert f"the upper limit is fixed at {HARD_OVERLAP_MAX:.2f}." in shown
 
 
 def test_help_has_eight_groups_each_with_an_example_that_parses(askgate: Askgate) -> None:
