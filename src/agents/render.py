@@ -108,12 +108,12 @@ class Renderer(ABC):
         at = 0
         while found := self._mark.search(text, at):
             cut = found.start() + 1
-            ids += self._marked(text[at:cut])
+            ids += self._tokenize(text[at:cut])
             at = cut
-        return ids + self._marked(text[at:])
+        return ids + self._tokenize(text[at:])
 
-    def _marked(self, text: str) -> list[int]:
-        """Encodes text whose tags are tags."""
+    def _tokenize(self, text: str) -> list[int]:
+        """Token ids of a text as the tokenizer gives them: a tag in it is one token."""
         return list(self.tokenizer.encode(text, add_special_tokens=False)) if text else []
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -182,13 +182,13 @@ class ChatRenderer(Renderer):
         self._replies: dict[str, Frame] = {"user": (stop + rest, user[1])}
         self._replies["tool"] = self._tool_frame(stop) or self._replies["user"]
         self._histories: dict[tuple[object, ...], Frame] = {}
-        self._stop_id = self._marked(stop)[-1]
+        self._stop_id = self._tokenize(stop)[-1]
         self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id, *stop_ids} - {None})
         self._thinks = self._open[-1].rfind(THINK) > self._open[-1].rfind(THOUGHT)
-        marks = [self._marked(mark) for mark in (THINK, THOUGHT)]
+        marks = [self._tokenize(mark) for mark in (THINK, THOUGHT)]
         self.think: ThinkTokens | None = None
         if all(len(ids) == 1 for ids in marks):
-            self.think = ThinkTokens(self._thinks, marks[0][0], marks[1][0], self._marked(f"{THOUGHT}\n\n"))
+            self.think = ThinkTokens(self._thinks, marks[0][0], marks[1][0], self._tokenize(f"{THOUGHT}\n\n"))
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
         if system is None:
@@ -207,7 +207,7 @@ class ChatRenderer(Renderer):
             text = text.removeprefix(THINK) if THOUGHT in text else f"{THOUGHT}\n\n{text}"
         ids: list[int] = []
         for part in self._spoken.split(text + self._last_words):
-            ids += self._marked(part) if self._spoken.fullmatch(part) else self._plain(part)
+            ids += self._tokenize(part) if self._spoken.fullmatch(part) else self._plain(part)
         return [*ids, self._stop_id]
 
     def history(self, prompt: str, system: str | None, turns: Sequence[Exchange]) -> list[int]:
@@ -234,10 +234,10 @@ class ChatRenderer(Renderer):
     def _encode(self, frame: Frame, *data: str) -> list[int]:
         """Encodes frame and data as one text, as the template would; piece by piece where the data contains a tag."""
         if not any(self._mark.search(text) for text in data):
-            return self._marked("".join(part + text for part, text in zip(frame, (*data, ""), strict=True)))
-        ids = self._marked(frame[0])
+            return self._tokenize("".join(part + text for part, text in zip(frame, (*data, ""), strict=True)))
+        ids = self._tokenize(frame[0])
         for text, part in zip(data, frame[1:], strict=True):
-            ids += self._plain(text) + self._marked(part)
+            ids += self._plain(text) + self._tokenize(part)
         return ids
 
     def _frame(self, messages: list[dict[str, str]], *data: str) -> Frame:

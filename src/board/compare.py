@@ -19,8 +19,9 @@ from ..pages.rc1_report import HEADLINE
 from .episodes import PAGE_SIZE, read_episode, whole_number
 from .index import parse_line, reading
 from .render import render
-from .run_files import in_sets, latest_evaluation, list_sets, read_lines, set_paths
+from .run_files import read_lines
 from .runs import EVERY, Board, Measured, Run
+from .sets import in_sets, latest_evaluation, list_sets, set_paths
 
 MOST_EPISODES = 4  # episodes of one sample that are shown side by side
 FIRST_VIEW_SECONDS = 1.0

@@ -77,8 +77,10 @@ def episode_page(run: Run, query: Mapping[str, str]) -> Markup | None:
 
 
 def _neighbours(store: sqlite3.Connection, run: str, row: sqlite3.Row, query: Mapping[str, str]) -> dict[str, Any]:
-    """Links `back` to the list that the reader comes from, and to the episodes `before` and `after` this one: of the
-    list in the address if it is still the same, else of the file."""
+    """Links to the list that the reader comes from (`back`) and to the episodes `before` and `after` this one.
+
+    The neighbours are those in the list of the address if it is still the same, else those in the file.
+    """
     wanted = replace(parse_filter(query), page="")
     place = whole_number(query.get("at", ""), default=0) - 1
     if place >= 0:
@@ -137,8 +139,10 @@ def _with_differences(this: ShownEpisode, other: ShownEpisode) -> tuple[ShownEpi
 
 
 def token_view(run: Run, row: sqlite3.Row) -> dict[str, Any] | None:
-    """Tokens of a training episode by turn of the policy, each with its shades (CSS classes), and the means of their
-    figures; None where they were not recorded."""
+    """Tokens of a training episode by turn of the policy; None where they were not recorded.
+
+    Each has its shades (CSS classes), and the means of their figures are beside them.
+    """
     found = decode_or_none(_traces, read_inside(run.root, token_file(Path(row["path"])).as_posix()))
     trace = next((one for one in found or () if one.line == row["line"]), None)
     if trace is None:

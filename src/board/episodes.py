@@ -21,8 +21,9 @@ from askgate_env.types import ALL_TASKS, LEVELS, Episode
 from ..pages.render import plain
 from .index import parse_line, reading
 from .render import render
-from .run_files import in_sets, latest_evaluation, list_sets, read_inside, set_paths
+from .run_files import read_inside
 from .runs import Board, Run
+from .sets import in_sets, latest_evaluation, list_sets, set_paths
 
 PAGE_SIZE = 50
 ALL_SETS = "all"  # value of the filter `set` for episodes of all sets

@@ -71,11 +71,13 @@ def chat(
                 printer.say("articles" if pages else "no_articles", count=len(pages))
                 printer.say("leave")
                 _talk(policy, pages, printer)
-    except (EOFError, KeyboardInterrupt) as ended:
+    except EOFError:
         printer.console.print()
         printer.say("bye")
-        if isinstance(ended, KeyboardInterrupt):
-            raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt:
+        printer.console.print()
+        printer.say("bye")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def demo(

@@ -149,14 +149,17 @@ def _verb_and_flags(command: Sequence[str]) -> list[str]:
 
 
 @cache
+def _chinese_texts() -> list[tuple[str, str]]:
+    return list(package_yaml(str(Path(__file__).with_name("why_zh.yaml"))))
+
+
 def in_chinese(why: str) -> str:
     """A reason of `State` or of a light in Chinese.
 
     >>> in_chinese("data/pool.jsonl changed")
     'data/pool.jsonl 已变'
     """
-    texts = package_yaml(str(Path(__file__).with_name("why_zh.yaml")))
-    found = ((re.fullmatch(pattern, why), chinese) for pattern, chinese in texts)
+    found = ((re.fullmatch(pattern, why), chinese) for pattern, chinese in _chinese_texts())
     return next((match.expand(chinese) for match, chinese in found if match), why)
 
 

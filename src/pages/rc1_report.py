@@ -159,7 +159,8 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
     """Gather the report of the run folder that the process works in. `metrics`, `held_out`: lines of the run's logs."""
     trial = read_trial(evaluation)
     found = verdict(profile.name, trial)
-    evidence, colours = next(one for one in found if one.name == EVIDENCE), {one.colour for one in found}
+    evidence = next(one for one in found if one.name == EVIDENCE)
+    colours = {one.colour for one in found}
     rounds = readable_rounds()
     measured = {gate: _measured(profile, rounds, gate) for gate in SHOWN_GATES}
     points = measured["shadow"]["figures"].pop("points", []) if measured["shadow"] else []

@@ -41,6 +41,7 @@ class Backend(Protocol):
     """Keys and values of many dialogues, and the forward pass that reads new tokens and samples the next ones."""
 
     count: int
+    """Number of slots."""
     room: int
     """Tokens of a slot."""
     lengths: list[int]

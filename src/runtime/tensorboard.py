@@ -19,8 +19,10 @@ from .disk import explain_disk_errors
 
 
 class _WithoutTorch(MetaPathFinder):
-    """Inside the block this thread cannot import torch; others can. tensorboardX imports it if it can, which takes
-    seconds and serves images and graphs only."""
+    """A block inside which this thread cannot import torch; others can.
+
+    tensorboardX imports it if it can, which takes seconds and serves images and graphs only.
+    """
 
     def __enter__(self) -> None:
         self._thread = get_ident()

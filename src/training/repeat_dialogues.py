@@ -1,5 +1,5 @@
 """Lets the models of a gated run repeat recorded dialogues: those of base, warm start and trained policy, and of the
-ablation. Checks the files beside their weights too.
+ablation.
 
 Some dialogues are generated again with the same random numbers. On the machine that made them they must be the same,
 word for word. Elsewhere sums in another order may change a token. If one differs there, all are generated again, and
@@ -8,14 +8,12 @@ the report that follows from the dialogues of this machine must have the same ve
 
 from __future__ import annotations
 
-import re
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from askgate_env.types import Episode, Level, Sample
@@ -27,11 +25,11 @@ from ..config.loader import load_train_config
 from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core.check import Check
-from ..core.defaults import CODE, SEED
+from ..core.defaults import SEED
 from ..core.errors import BadInput
-from ..core.files import code_sha256, digests_read, read_json, sha256_file
+from ..core.files import digests_read, sha256_file
 from ..core.jsonl import read_records
-from ..core.model_files import ADAPTER, CONFIG, WEIGHTS, find_model
+from ..core.model_files import find_model
 from ..core.paths import (
     ABLATION_SIDES,
     ABLATION_WORK,
@@ -43,7 +41,6 @@ from ..core.paths import (
 )
 from ..data.difficulty.metrics import measure_all
 from ..data.pool.meta import read_meta
-from ..engines.serving import RECIPE, write_serving
 from ..eval.ablation import profile_plan, side_config
 from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, ablation_figures
 from ..eval.trial import HEADLINE, TrialReport
@@ -52,6 +49,7 @@ from ..gates.final_models import warm_start_of
 from ..utils.process_map import usable_cores
 from .data import held_out
 from .results import Evaluations, derive, episode_files
+from .verify_companions import verify_companions
 
 ROUNDING = 1e-9
 """Distance from an interval that is rounding: the lower end of a share of 0 may be a little above 0."""
@@ -60,11 +58,6 @@ LEAST_EQUAL = 0.75
 model, whatever its figures are. On the same machine all must be: 600 of 600 were."""
 Draw = Callable[[int], list[int]]
 """Draws the places of the dialogues that are generated again, of so many."""
-GENERATION = "generation_config.json"
-_OF_SAVING = ("dtype", "torch_dtype", "architectures", "_name_or_path", "transformers_version", "_from_model_config")
-"""Settings in configs that follow from how and with what a model was saved."""
-_BASE = "THE-BASE-MODEL"
-_TRAIN = "the model says other things with this file than in its evaluation: train again"
 _THERE = (
     "verify on the machine and with the versions that made the run; if it was there, the model or the episodes were "
     "exchanged: train again"
@@ -91,7 +84,7 @@ def repeat_dialogues(
     for seed, folder in zip(config.seeds, folders, strict=True):
         files = episode_files(config, seed)
         for model in (folder, *([warm_start_of(folder)] if "warm_start" in files else [])):
-            _verify_companions(model, config, tools)
+            verify_companions(model, config, tools)
         otherwise[files["trained"]] = _regenerate(config, held, seed, folder, files["trained"], draw, tell)
         otherwise[files["base"]] = _regenerate(config, held, seed, base, files["base"], draw, tell, folder)
         if (file := files.get("warm_start")) is not None:
@@ -267,55 +260,3 @@ def _require_read_as_sealed(folder: Path) -> None:
                 where=str(folder),
                 remedy="verify again while nothing writes to its files",
             )
-
-
-def _verify_companions(folder: Path, config: TrainConfig, tools: tuple[str, ...]) -> None:
-    """Refuses a file beside the weights of a final model or warm start (tokenizer, chat template, configs, recipe,
-    system prompts) that is not that of its base, as the library that is installed here writes it. Whoever serves the
-    model uses these files, and no repeated dialogue does.
-
-    An engine of the user's own saves what it likes, and its code is part of the evidence.
-    """
-    if ":" in config.engine:
-        return
-    from transformers import AutoTokenizer
-
-    base, sealed = find_model(config.base_model, download=False), read_seal(folder)
-    adapted = ADAPTER in sealed.files
-    with TemporaryDirectory() as work:
-        wanted, found = Path(work) / "wanted", Path(work) / "found"
-        for source, out in ((base, wanted), (folder, found)):
-            # Files of another version of the library differ in their form.
-            AutoTokenizer.from_pretrained(source).save_pretrained(out)
-        if adapted:
-            (wanted / ADAPTER).write_bytes((folder / ADAPTER).read_bytes())
-        write_serving(wanted, _BASE, tools, native=config.rollout.actions == "native")
-        same_code = sealed.marks.get("sources", {}).get(CODE) == code_sha256()
-        for name in sealed.files:
-            if name.endswith((WEIGHTS, f"{WEIGHTS}.index.json")) or (adapted and name == "README.md"):  # PEFT's card
-                continue
-            text = (found / name if (found / name).exists() else folder / name).read_bytes()
-            if name in (CONFIG, GENERATION):
-                (known, more), (of_base, more_of_base) = _settings(folder, name), _settings(base, name)
-                # What the library reads under another name, as in files of an older version of it, need not be there.
-                same = known == of_base and all(key in more_of_base and more_of_base[key] == more[key] for key in more)
-            elif name == RECIPE:  # names the base by a path of the machine that trained
-                pattern = re.escape((wanted / name).read_text(encoding="utf-8")).replace(re.escape(_BASE), r"[^\s`]+")
-                same = not same_code or re.fullmatch(pattern, text.decode()) is not None
-            else:
-                same = (wanted / name).exists() and (wanted / name).read_bytes() == text
-            if not same:
-                raise BadInput("is not what the base model gives", where=str(folder / name), remedy=_TRAIN)
-
-
-def _settings(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Settings of a config as the installed library reads them, and those in the file that it does not know."""
-    from transformers import AutoConfig, GenerationConfig
-
-    if not (folder / name).exists():  # then it follows from the other one
-        known, stated = GenerationConfig.from_model_config(AutoConfig.from_pretrained(folder)).to_dict(), {}
-    else:
-        kind = AutoConfig if name == CONFIG else GenerationConfig
-        known, stated = kind.from_pretrained(folder).to_dict(), read_json(folder / name, _TRAIN)
-    more = {key: value for key, value in stated.items() if key not in {*known, *_OF_SAVING}}
-    return {key: value for key, value in known.items() if key not in _OF_SAVING}, more

@@ -40,8 +40,10 @@ class _Id(Struct):
 
 
 def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Sequence[Task], out: Path) -> LevelCounts:
-    """Writes the balanced pool with its sidecar and returns its counts. The measured pool is found through the sidecar
-    of the metrics."""
+    """Writes the balanced pool with its sidecar and returns its counts.
+
+    The measured pool is found through the sidecar of the metrics.
+    """
     _check_target(target)
     require_jsonl(out, "--out")
     metrics_meta = read_meta(metrics)

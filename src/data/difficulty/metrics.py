@@ -70,8 +70,10 @@ class DifficultyRecord(Record, frozen=True):
 
 
 def difficulty_metrics(in_path: Path, out_path: Path, workers: Workers | None = None) -> LevelCounts:
-    """Measures every sample of a pool, writes the records in its order with a sidecar, and returns their counts. Keeps
-    8 bytes per sample."""
+    """Measures every sample of a pool, writes the records in its order with a sidecar, and returns their counts.
+
+    Keeps 8 bytes per sample.
+    """
     require_jsonl(out_path, "--out")
     refuse_overlap({"--out": out_path}, {"--in": in_path})
     meta = read_meta(in_path)

@@ -95,8 +95,10 @@ def names_en(text: str) -> Iterable[tuple[int, str]]:
 
 
 def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
-    """Article titles, quoted things, dotted names, places and organisations, and people who do something. Each rule
-    blanks out its matches before the next one runs, so that nothing counts twice."""
+    """Article titles, quoted things, dotted names, places and organisations, and people who do something.
+
+    Each rule blanks out its matches before the next one runs, so that nothing counts twice.
+    """
     found: list[tuple[int, str]] = []
     rest = text
     for name in sorted({short_name(title) for title in titles}, key=lambda name: (-len(name), name)):

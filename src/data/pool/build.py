@@ -96,7 +96,8 @@ def write_pool(
     plan = with_languages(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()
     digest = hashlib.sha256()
-    jobs, again = _jobs_that_fit(plan, source), dict[Task, int]()
+    jobs = _jobs_that_fit(plan, source)
+    again: dict[Task, int] = {}
     if plan.reuse > 1:
         listed = list(jobs)
         jobs, again = iter(listed), reused(listed)
@@ -181,8 +182,10 @@ def with_languages(plan: BuildPlan, source: Source) -> BuildPlan:
 
 
 def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> Iterator[Job]:
-    """Every task to make, tasks in random order; nothing from taken source ids. Within a task the keys keep their
-    order, so that a source which builds a world for several keys builds it once."""
+    """Every task to make, tasks in random order; nothing from taken source ids.
+
+    Within a task the keys keep their order, so that a source which builds a world for several keys builds it once.
+    """
     by_task: dict[Task, Iterator[Job]] = {}
     order: list[Task] = []
     for task, wanted in wants(plan, source.levels).items():

@@ -29,8 +29,10 @@ _SHARED = tuple(name for name in Item.__struct_fields__ if name in Sample.__stru
 def item_to_sample(
     item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train", "shadow"], seed: int, again: bool = False
 ) -> Sample:
-    """The sample of an item. The same item, pack and seed give the same sample. `again`: the record has another sample,
-    so a template puts words around its question even where people worded it."""
+    """The sample of an item. The same item, pack and seed give the same sample.
+
+    `again`: the record has another sample, so a template puts words around its question even where people worded it.
+    """
     rng = Random(f"dress:{seed}:{item.source_id}")
     natural = item.is_natural and not (again and item.lang in pack.tasks.get(item.task, {}))
     template = NATURAL if natural else pack.choose(rng, item.task, item.lang)

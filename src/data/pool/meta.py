@@ -25,6 +25,7 @@ class PoolMeta(Record, frozen=True):
     kind: str
     """`pool`, `shadow`, `metrics` or `balanced`."""
     sha256: str
+    """SHA-256 of the file that this sidecar describes."""
     n: int
     seed: int
     split: str
@@ -103,8 +104,10 @@ def parent_of(path: Path, meta: PoolMeta) -> Path:
 
 
 def verify_sha256(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
-    """SHA-256 of a file, which must be the one in its sidecar: else seed and mix there belong to another file. A
-    changed file is refused. If the change left a line that cannot be read, the error names that line."""
+    """SHA-256 of a file, which must be the one in its sidecar: else seed and mix there belong to another file.
+
+    A changed file is refused. If the change left a line that cannot be read, the error names that line.
+    """
     if not path.is_file():
         raise BadInput("no such file", where=str(path), remedy="check the path, or build the file again")
     actual = sha256_file(path)

@@ -21,8 +21,10 @@ from .plan import BuildPlan, check_plan, shares_to_counts
 
 
 def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Path | None, tag: str) -> PoolMeta:
-    """Writes the shadow set, its sidecar and, if asked, a manifest of its samples: all of them or none. Stratified,
-    every task has exactly its share; else tasks are drawn at random with the shares as probabilities."""
+    """Writes the shadow set, its sidecar and, if asked, a manifest of its samples: all of them or none.
+
+    Stratified, every task has exactly its share; else tasks are drawn at random with the shares as probabilities.
+    """
     from .build import write_pool  # the generators take 60 ms, and reading needs none
 
     require_jsonl(out, "--materialize")
@@ -79,8 +81,11 @@ def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) ->
 
 
 def evenly_spaced(samples: Sequence[Sample], n: int | None) -> list[Sample]:
-    """At most `n` evenly spaced samples, or all: those that a policy is evaluated on. If these were all of one kind
-    (they need an ask, or they do not) and the set has both, each kind is spaced by itself, in its share of the set."""
+    """At most `n` evenly spaced samples, or all: those that a policy is evaluated on.
+
+    If these were all of one kind (they need an ask, or they do not) and the set has both, each kind is spaced by
+    itself, in its share of the set.
+    """
     n = min(n or len(samples), len(samples))
     chosen = [samples[place * len(samples) // n] for place in range(n)]
     kinds = [[one for one in samples if one.needs_clarification is asks] for asks in (True, False)]

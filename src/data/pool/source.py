@@ -52,12 +52,22 @@ class RowCounts(Struct, frozen=True):
 class TooFewRecords(BadInput):
     """A source has fewer records than the samples that are asked for."""
 
-    missing = 1
-    """Number of samples that have no record."""
-    count_rows: Callable[[], RowCounts]
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        remedy: str = "",
+        missing: int = 1,
+        count_rows: Callable[[], RowCounts] = RowCounts,
+    ) -> None:
+        """`missing`: number of samples that have no record. `count_rows`: what becomes of the rows of the source."""
+        super().__init__(what, where=where, remedy=remedy)
+        self.missing, self.count_rows = missing, count_rows
 
 
 USUAL = 4
+"""Usual value of --tool-hops and --ops-numeric."""
 OPERATIONS_MORE = 2
 """Number of operations that a problem may have beyond those asked for."""
 SCORES: dict[Level, tuple[int, int]] = {

@@ -31,8 +31,10 @@ _COMPARED = re.compile(r"\b(?:than|as|of|half|twice|double|triple|times)\b", re.
 
 
 def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
-    """Names of the rules that the sample breaks. SFT imitates the demonstration: it must be true, look before it asks,
-    and speak in the one voice of the assistant."""
+    """Names of the rules that the sample breaks.
+
+    SFT imitates the demonstration: it must be true, look before it asks, and speak in the one voice of the assistant.
+    """
     needs, turns = sample.needs_clarification, sample.dialogue
     said = [turn for turn in turns if turn.by == "assistant"]
     origin = sample.provenance
@@ -104,9 +106,11 @@ def _is_named(page: Article, span: str) -> bool:
 
 
 def rest_is_complete(sample: Sample) -> bool:
-    """Whether a word problem without its hidden sentence is another problem that lacks nothing. So it is if the
-    calculations do not use the hidden number, or have a positive result with 0 in its place, while nothing in the
-    prompt is compared with whom or what the hidden sentence is about."""
+    """Whether a word problem without its hidden sentence is another problem that lacks nothing.
+
+    So it is if the calculations do not use the hidden number, or have a positive result with 0 in its place, while
+    nothing in the prompt is compared with whom or what the hidden sentence is about.
+    """
     hidden = sample.hidden
     if hidden is None or sample.provenance.source not in REAL_SOURCES or sample.task != "gsm8k":
         return False
@@ -146,8 +150,10 @@ def _result(calls: list[str], instead: dict[Fraction, Fraction]) -> Fraction | N
 
 
 def mix_checks(counts: Mapping[Task, int], mix: Mapping[Task, float]) -> list[Check]:
-    """One check per task: its share of the samples, in percentage points off the mix that was asked for. A task that
-    was not asked for has a wanted share of 0. Without samples no share can be measured."""
+    """One check per task: its share of the samples, in percentage points off the mix that was asked for.
+
+    A task that was not asked for has a wanted share of 0. Without samples no share can be measured.
+    """
     n, asked = sum(counts.values()), sum(mix.values()) or 1.0
     off = {
         task: abs(counts.get(task, 0) / n - mix.get(task, 0.0) / asked) * 100 if n else None
@@ -163,7 +169,9 @@ _made_by_source = attrgetter(
 
 
 def task_hash(sample: Sample) -> int:
-    """Hash of everything that the source made, without the wording of the templates. The arguments in a sidecar give
-    the same tasks again. An edited pool can get a sidecar with a matching SHA-256, but the builder will not produce its
-    edited tasks."""
+    """Hash of everything that the source made, without the wording of the templates.
+
+    The arguments in a sidecar give the same tasks again. An edited pool can get a sidecar with a matching SHA-256,
+    but the builder will not produce its edited tasks.
+    """
     return int.from_bytes(blake2b(msgspec.json.encode(_made_by_source(sample)), digest_size=8).digest())

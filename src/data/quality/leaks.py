@@ -74,6 +74,7 @@ MOST_NUMBER = 10_000
 CHARACTERS = [chr(code) for code in range(0x4E00, 0xA000)]
 """Chinese characters. Each is a token, and names consist of common ones: only a common pair is a common word."""
 IN_A_ROW = 2
+"""Words in a row that may be replaced."""
 CANDIDATE = 0.6
 """Weighted share of tokens, in any order, below which a text is not compared: replaced words are not in it."""
 
@@ -260,8 +261,10 @@ def likest_passage(ours: U64, theirs: U64) -> U64:
 
 
 def content_share(ours: U64, theirs: U64, rare: Rarity, common: Flags) -> float:
-    """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there. A text's
-    edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count."""
+    """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there.
+
+    A text's edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count.
+    """
     if not len(theirs):
         return 0.0
     had = kept(ours, theirs)

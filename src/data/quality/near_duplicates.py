@@ -98,8 +98,10 @@ def near_duplicates_in_shards(
 
 
 def _commonness(shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers) -> NDArray[np.uint8]:
-    """Frequency of the shingles of each bucket of hashes, as a power of two. The filter needs one order for all
-    texts, not the best one, so counts are taken in buckets."""
+    """Frequency of the shingles of each bucket of hashes, as a power of two.
+
+    The filter needs one order for all texts, not the best one, so counts are taken in buckets.
+    """
     width = int(np.clip(np.ceil(np.log2(max(tokens, 1))) + 2, 10, 24))
     counts = np.zeros(2**width, dtype=np.int64)
     for buckets, times in workers.map(_count_buckets, ((width, *streams) for streams in shards)):
@@ -159,8 +161,10 @@ def _search(threshold: float, budget: int, known: NDArray[np.bool_], *parts: Any
 
 
 class _Search:
-    """Posting lists of rare shingles over sets that are all different, and the walk through them. Texts from
-    `first_later` on are searched for among those before it; where it is 0, among all earlier ones."""
+    """Posting lists of rare shingles over sets that are all different, and the walk through them.
+
+    Texts from `first_later` on are searched for among those before it; where it is 0, among all earlier ones.
+    """
 
     def __init__(self, sets: TokenStream, threshold: float, first_later: int = 0) -> None:
         self.sets = sets

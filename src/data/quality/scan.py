@@ -42,9 +42,11 @@ Limits = dict[Group, int]
 
 
 def spoken(sample: Sample, by: Literal["user", "assistant"] = "user") -> str:
-    """Words of the user in a sample, or of the assistant: thoughts, asks, call inputs, answer. The gates
-    measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and articles are left
-    out: no template can make them more varied."""
+    """Words of the user in a sample, or of the assistant: thoughts, asks, call inputs, answer.
+
+    The gates measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and
+    articles are left out: no template can make them more varied.
+    """
     turns = [turn for turn in _after_prompt(sample) if turn.by == by]
     opening = [sample.prompt] if by == "user" else []
     return "\n".join([*opening, *(text for turn in turns for text in (turn.thought, turn.text))])

@@ -194,8 +194,10 @@ def _shortcut_checks(name: str, shortcuts: ShortcutAucs, meta: PoolMeta, max_sho
 
 
 def too_few(shortcuts: ShortcutAucs, meta: PoolMeta) -> set[Task]:
-    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them. The
-    sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar."""
+    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them.
+
+    The sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar.
+    """
     return {task for (task, _), auc in shortcuts.items() if auc.needing < MIN_EACH and meta.fewer_ambiguous.get(task)}
 
 

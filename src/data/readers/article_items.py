@@ -91,8 +91,10 @@ def _searches(calls: int, pages: Sequence[Article]) -> int:
 
 
 def _clue(record: ArticleQuestion, opened: tuple[Article, ...], paraphrase: float) -> str:
-    """Whole supporting sentences that do not give the answer away; empty if there are none. Every supporting article
-    that is not opened must be covered, because the answer has to follow."""
+    """Whole supporting sentences that do not give the answer away; empty if there are none.
+
+    Every supporting article that is not opened must be covered, because the answer has to follow.
+    """
     uncovered = {fact.title for fact in record.support if fact.title} - {article.title for article in opened}
     allowed = [fact for fact in record.support if _may_restate(record, fact)]
 

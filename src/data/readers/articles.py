@@ -140,9 +140,11 @@ def titles_and_words(context: Sequence[Article]) -> list[tuple[str, frozenset[st
 
 
 def search_query(pages: list[tuple[str, frozenset[str]]], article: Article, question: ArticleQuestion) -> str:
-    """Words whose search result among the pages shows the article; empty if there are none. They come from the
-    question, else from the other supporting articles: a reader knows no more. So few articles have any of the words
-    that the search shows all of them."""
+    """Words whose search result among the pages shows the article; empty if there are none.
+
+    They come from the question, else from the other supporting articles: a reader knows no more. So few articles have
+    any of the words that the search shows all of them.
+    """
     facts = (fact.sentence for fact in question.support if fact.title not in ("", article.title))
     for text in (question.question, " ".join(facts)):
         useful = _telling_words(text, article)
@@ -250,8 +252,10 @@ class Paragraph(Struct, frozen=True):
 
 
 def read_strategyqa(record: StrategyRecord, paragraphs: Mapping[str, Paragraph], where: str) -> ArticleQuestion | None:
-    """`None` where no annotator found a paragraph, the record has no facts, or the question does not read well. `where`
-    is for error messages."""
+    """`None` where no annotator found a paragraph, the record has no facts, or the question does not read well.
+
+    `where` is for error messages.
+    """
     facts = tuple(Support("", _fact_sentence(fact)) for fact in record.facts if fact.strip())
     question = " ".join(record.question.split())
     gold = _evidence_articles(record, paragraphs, where)

@@ -232,9 +232,11 @@ def _wrong_step(solution: str) -> str:
 def merge(
     steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction], longest: int = EXPRESSION_CHARS
 ) -> tuple[Calculation, ...] | None:
-    """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps. `given`
-    are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell which of the
-    two a later step means. `None` where the steps cannot be reduced to `count`."""
+    """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps.
+
+    `given` are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell
+    which of the two a later step means. `None` where the steps cannot be reduced to `count`.
+    """
     merged = list(steps)
     while len(merged) > count:
         for place in range(len(merged) - 1):
@@ -292,8 +294,7 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
 
 
 def _omissions_or_reasons(premise: Sequence[str], question: str, steps: Sequence[Calculation]) -> list[Omission | int]:
-    """For every sentence but the first, which introduces people: its omission, or the reason why it has to stay, as a
-    place in `REASONS`."""
+    """`_omission` of every sentence but the first, which introduces people."""
     numbers = [numbers_in(one) for one in (*premise, question)]
     return [_omission(index, premise, question, steps, numbers) for index in range(1, len(premise))]
 
@@ -315,6 +316,7 @@ def _omission(
     steps: Sequence[Calculation],
     numbers: Sequence[frozenset[Fraction]],
 ) -> Omission | int:
+    """The omission of a sentence, or the place in `REASONS` of the reason why it has to stay."""
     sentence, values = premise[index], numbers[index]
     if len(values) != 1 or FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
         return 0
@@ -341,7 +343,8 @@ def why_complete(problem: WordProblem) -> tuple[str, str]:
         return "it has one sentence beside its question, and the first one stays", problem.premise[0]
     ranks = [one if isinstance(one, int) else len(REASONS) for one in tried]
     nearest = ranks.index(max(ranks))
-    return (*REASONS, "")[ranks[nearest]], problem.premise[nearest + 1]
+    reason = tried[nearest]
+    return REASONS[reason] if isinstance(reason, int) else "", problem.premise[nearest + 1]
 
 
 def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool:

@@ -67,9 +67,11 @@ def _item(record: TaskRecord) -> Item | None:
 
 
 def _hidden(record: TaskRecord) -> Hidden | None:
-    """The missing object of a task: one of its options is what the user wants, by a hash of the task. Most annotated
-    details are optional (level of detail, criteria, format): a good answer does without them. Only a thing that the
-    task speaks of without naming it (`a specific politician`) must be asked for."""
+    """The missing object of a task: one of its options is what the user wants, by a hash of the task.
+
+    Most annotated details are optional (level of detail, criteria, format): a good answer does without them. Only a
+    thing that the task speaks of without naming it (`a specific politician`) must be asked for.
+    """
     for detail in sorted(record.missing_details, key=lambda detail: -int(detail.importance or 0)):
         noun = _object(detail.description, record.task)
         options = [_named(one) for one in detail.options if _is_option(one) and not occurs(one, record.task)]

@@ -105,9 +105,11 @@ def choose_clue(
     paraphrase: float,
     fits: Callable[[tuple[int, ...]], bool],
 ) -> tuple[int, ...] | None:
-    """Indexes of the sentences that an easy question restates, among the choices that `fits` allows. They bring
-    clue_overlap nearest to the top of the easy range for `paraphrase` 0, to its bottom for 1. Trigrams across sentence
-    ends are not counted: they change the result in the third decimal."""
+    """Indexes of the sentences that an easy question restates, among the choices that `fits` allows.
+
+    They bring clue_overlap nearest to the top of the easy range for `paraphrase` 0, to its bottom for 1. Trigrams
+    across sentence ends are not counted: they change the result in the third decimal.
+    """
     low, high = OVERLAP_BANDS["easy"]
     aim = high - (high - low) * paraphrase
     asked, whole = text.char_trigrams(question), text.char_trigrams(" ".join(support))

@@ -156,8 +156,7 @@ def skipped_rows(data_dir: Path) -> list[str]:
 
 
 def remarks(data_dir: Path) -> list[str]:
-    """Remarks about rows that are used: they lack pages, or words by which the search finds the pages of all
-    readings."""
+    """Remarks about used rows that lack pages, or words by which the search finds the pages of all readings."""
     items = _read(own_files(data_dir))[0]
     bare = sum(not item.context for item in items.values())
     said = [f"{bare} of {len(items)} rows have no `articles`: nothing can be looked up for them"] if bare else []
@@ -417,7 +416,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, bytes]]:
         raise BadInput(what, where=f"{path}:{start}", remedy="close the quotes of its cells") from None
 
 
-def _csv_row(record: dict[str | Any, Any]) -> dict[str, Any]:
+def _csv_row(record: dict[str, Any]) -> dict[str, Any]:
     cells = {name: (value or "").strip() for name, value in record.items() if name and isinstance(value, str)}
     row: dict[str, Any] = {name: cells[name] for name in ("question", "answer", "id") if cells.get(name)}
     if span := cells.get("hidden"):

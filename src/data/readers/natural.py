@@ -73,8 +73,10 @@ COMMON_WORD = 400
 
 
 class NaturalSource(Source):
-    """A source of natural questions. Keys are source ids; what comes before a `/` in one names its group. Items of a
-    group are variants of one problem: they are in the same split, and a pool has at most one of them."""
+    """A source of natural questions. Keys are source ids; what comes before a `/` in one names its group.
+
+    Items of a group are variants of one problem: they are in the same split, and a pool has at most one of them.
+    """
 
     def __init__(self, name: str, data_dir: Path | None) -> None:
         pattern = NATURAL["files"][name]
@@ -122,15 +124,15 @@ class NaturalSource(Source):
             if ambiguous:
                 self.fewer_ambiguous[task] = sum(chosen[at] is None for at in places)
         if None in chosen:
-            error = TooFewRecords(
+            raise TooFewRecords(
                 f"{len(wants)} samples asked for, {len(wants) - chosen.count(None)} are there in the {split} part of "
                 f"{self.name} at this share of ambiguous ones",
                 where="--n",
                 remedy="ask for fewer samples, change --clarify-rate, or add complete rows: about two for each with "
                 "`hidden`",
+                missing=chosen.count(None),
+                count_rows=self.row_counts,
             )
-            error.missing, error.count_rows = chosen.count(None), self.row_counts
-            raise error
         return [key for key in chosen if key is not None]
 
     def _usable(self, task: Task, split: str) -> list[str]:
@@ -277,9 +279,11 @@ class _PageIndex:
                     self.pages.append((_group(item.source_id), words(item.question)[0], page))
 
     def similar(self, item: Item, count: int) -> list[Article]:
-        """Pages of other groups that share words with the question, those that look like readings of it first. Readings
-        of an ambiguous question are answered in the same way (all with a date, all with a name), and each says a little
-        more than the question."""
+        """Pages of other groups that share words with the question, those that look like readings of it first.
+
+        Readings of an ambiguous question are answered in the same way (all with a date, all with a name), and each says
+        a little more than the question.
+        """
         shared: Counter[int] = Counter()
         for word in sorted(content_words(item.original)):
             if len(self.by_word.get(word, ())) <= COMMON_WORD:

@@ -114,8 +114,7 @@ class OfficialSource(Source):
         ids = sorted(one for one in records if split_of(one) == split)
         if split == "train":
             held_out = [one for one in records if split_of(one) == "shadow"]
-            texts = {one: getattr(record, "text", record.question) for one, record in records.items()}
-            ids = without_siblings(ids, held_out, texts)
+            ids = without_siblings(ids, held_out, {one: _full_text(record) for one, record in records.items()})
         return ids
 
     def row_counts(self, task: Task) -> RowCounts:
@@ -164,13 +163,13 @@ class OfficialSource(Source):
         return {one.source_id: style.faults(one.question) for one in records}
 
     def _too_few(self, task: Task, split: str, asked: int, there: int) -> BadInput:
-        error = TooFewRecords(
+        return TooFewRecords(
             f"{asked} samples asked for, {there} records in the {split} part of {task}",
             where=str(self.data_dir),
             remedy="ask for fewer samples, less of this task or a lower --clarify-rate, or add rows",
+            missing=asked - there,
+            count_rows=partial(self.row_counts, task),
         )
-        error.missing, error.count_rows = asked - there, partial(self.row_counts, task)
-        return error
 
 
 def _can_be_vague(record: Question) -> bool:
@@ -186,6 +185,10 @@ def without_siblings(ids: Sequence[str], held_out: Sequence[str], *views: Mappin
     ours, theirs = (tuple(token_stream([view[one] for one in some]) for view in views) for some in (ids, held_out))
     similar = similar_samples(ours, theirs, SIBLING_NGRAM, SIBLING_SIMILARITY).matches
     return [one for place, one in enumerate(ids) if place not in similar]
+
+
+def _full_text(record: Question) -> str:
+    return record.text if isinstance(record, WordProblem) else record.question
 
 
 def choose_records(

@@ -92,9 +92,11 @@ of them can have the fact, or all of them lead to the same answer."""
 
 
 class ArticleSet:
-    """Pages of a world that a sample shows. Facts may be narrowed or namesakes added until the question fits. At first
-    these are the pages that the chains of the question need, each hop without a year narrowed to the value that was
-    drawn."""
+    """Pages of a world that a sample shows. Facts may be narrowed or namesakes added until the question fits.
+
+    At first these are the pages that the chains of the question need, each hop without a year narrowed to the value
+    that was drawn.
+    """
 
     def __init__(self, world: World, text: WorldText, chains: list[Chain], combine: Combine) -> None:
         self.world, self.text, self.rng = world, text, world.rng
@@ -240,8 +242,10 @@ class ArticleSet:
         return list(dict.fromkeys(sentences))
 
     def articles(self, needed: set[str], keep: float, length: int) -> tuple[Article, ...]:
-        """Word the pages in random order, filled up with other pages of the world to about `length` tokens. An article
-        has its first sentence, those that state a needed relation, and the share `keep` of the others."""
+        """Word the pages in random order, filled up with other pages of the world to about `length` tokens.
+
+        An article has its first sentence, those that state a needed relation, and the share `keep` of the others.
+        """
         articles = []
         for entity in self.pages:
             lines = [

@@ -231,8 +231,10 @@ def _searches(want: Want, calls: int, spare: int) -> int:
 
 
 def _aside(articles: ArticleSet, level: Level) -> str:
-    """Return what the user says to have read already. It is said whether or not something is missing, so it gives
-    nothing away."""
+    """Return what the user says to have read already.
+
+    It is said whether or not something is missing, so it gives nothing away.
+    """
     rng, questions = articles.rng, articles.text.questions
     if rng.random() >= ASIDE_RATE[level]:
         return ""

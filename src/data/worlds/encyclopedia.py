@@ -30,8 +30,10 @@ Facts = dict[str, list[Value]]
 
 @dataclass(eq=False, slots=True)
 class Entity:
-    """A subject of the encyclopedia. `tag` is the short descriptor that tells namesakes apart: a profession, a region,
-    a form, a trade."""
+    """A subject of the encyclopedia.
+
+    `tag` is the short descriptor that tells namesakes apart: a profession, a region, a form, a trade.
+    """
 
     kind: str
     name: str

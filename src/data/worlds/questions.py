@@ -165,8 +165,10 @@ class _QuestionDrawer:
         return Question(chains, _verdict(self.text, family, n), question, calculations)
 
     def _walk(self, hops: int, tag_rate: float, last_open: bool = False) -> Chain:
-        """Draw a chain of that many relations from a random start that passes no entity twice. With `last_open`, the
-        last relation changes over time and mostly shows no year."""
+        """Draw a chain of that many relations from a random start that passes no entity twice.
+
+        With `last_open`, the last relation changes over time and mostly shows no year.
+        """
         rng, asks = self.rng, self.text.questions.asks
         start = rng.choice(self.world.entities())
         here, seen = start, {start}
@@ -271,8 +273,10 @@ class _QuestionDrawer:
         return lead + self.text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
 
     def _noun_phrase(self, chain: Chain) -> str:
-        """Name the last owner of a chain: the mention, and a phrase for every hop but the last. `the teacher of the
-        founder of Harrow Mills`."""
+        """Name the last owner of a chain: the mention, and a phrase for every hop but the last.
+
+        `the teacher of the founder of Harrow Mills`.
+        """
         start, nouns = chain.start, self.text.questions.nouns
         phrase = self.text.mention(start.kind, start.name, start.tag if chain.tag_shown else "")
         if chain.known:
@@ -313,6 +317,7 @@ class _QuestionDrawer:
 
 
 def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:
+    """Answer with yes or no."""
 
     def combine(choice: tuple[Result, ...]) -> str:
         (_, a), (_, b) = choice

@@ -158,8 +158,11 @@ class WorldText:
         return fill(form, x=name, when=self.year_phrase(year), year=year or "")
 
     def fitting(self, forms: tuple[str, ...], description: str, when: str) -> tuple[str, ...]:
-        """Return the questions that fit a description, or a name where it is empty. A year after a description could be
-        a part of it: `the mayor of the town where Ida Moss was born in 1931`. Long descriptions come last."""
+        """Return the questions that fit a description, or a name where it is empty.
+
+        A year after a description could be a part of it: `the mayor of the town where Ida Moss was born in 1931`. Long
+        descriptions come last.
+        """
         if self.questions.nests_at == "start":
             return self.without_stacked_de(forms, {"x": description})
         if not description:
@@ -179,8 +182,10 @@ class WorldText:
         return tuple(form for form in found if not _PREPOSITION.search(form)) or found
 
     def stand_ins(self, relation: str, kind: str, phrase: str, ask: str) -> tuple[str, ...]:
-        """Return what a question after a lead may call its subject: the noun of the lead, or a pronoun. A pronoun,
-        which is one word, fits no `of {x}`."""
+        """Return what a question after a lead may call its subject: the noun of the lead, or a pronoun.
+
+        A pronoun, which is one word, fits no `of {x}`.
+        """
         found = self.questions.stand_ins.get(relation) or self.questions.stand_ins[kind]
         if self.questions.nests_at == "start":
             return found
@@ -210,8 +215,11 @@ class WorldText:
         return tuple(form for form in forms if not any(one in form for one in stacked)) or forms
 
     def can_nest(self, form: str) -> bool:
-        """Tell whether a noun phrase may hold another one that a reader can still undo. Not `the person the person Ida
-        studied under studied under`, nor `the mayor of the seat of Harrow Mills in 1920 in 1931`."""
+        """Tell whether a noun phrase may hold another one that a reader can still undo.
+
+        Not `the person the person Ida studied under studied under`, nor `the mayor of the seat of Harrow Mills in 1920
+        in 1931`.
+        """
         return form.endswith("{x}") if self.questions.nests_at == "end" else form.startswith("{x}")
 
     def takes_year(self, form: str, year: int | None) -> bool:
@@ -284,8 +292,11 @@ class DialectText(Record, frozen=True):
 
 
 def draw_dialect(lang: Lang, rng: Random) -> dict[str, str]:
-    """Draw the words that a world prefers in articles and questions: a Chinese firm is a 企业 in one world and a 公司
-    in another, so that a reader of many worlds meets the language and not a form letter."""
+    """Draw the words that a world prefers in articles and questions.
+
+    A Chinese firm is a 企业 in one world and a 公司 in another, so that a reader of many worlds meets the language and
+    not a form letter.
+    """
     if lang != "zh":
         return {}
     return {word: rng.choice(others) for word, others in load_text("dialect_zh.yaml", DialectText).words.items()}

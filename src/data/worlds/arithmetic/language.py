@@ -156,6 +156,7 @@ class Language:
         return fill(self.text.place, head=head, tail=tail, kind=pick(rng, kinds))
 
     def noun(self, slot: str, category: str, slots: Slots, rng: Random) -> None:
+        """Set the slots of a noun and of its second form."""
         noun, _, second = pick(rng, self._fillers[category]).partition("/")
         slots[slot] = noun
         slots[slot + self.text.second_form_suffix] = second or fill(self.text.second_form, noun=noun)

@@ -54,6 +54,7 @@ OVERLAP: dict[Level, tuple[float, float, float]] = {
 """Least, wanted and most overlap of clue and question with the story."""
 OVERLAP_TRIES = 4
 CLUE_SENTENCES = 3
+"""Most sentences of a clue that is not easy."""
 CHARACTERS_PER_TRIGRAM = 1.2
 """Characters of a story sentence per new trigram: some trigrams repeat or are in the question already."""
 LENGTH_POINTS: dict[Level, tuple[int, ...]] = {"easy": (0,), "medium": (1, 1, 2), "hard": (1, 1, 1, 2)}
@@ -183,8 +184,10 @@ def _key_line_elsewhere(language: Language, story: Story, place: str, rng: Rando
 
 
 def _other_figures(language: Language, story: Story, count: int, rng: Random) -> list[str]:
-    """Return lines of the place's article that state quantities of things that the story does not mention. Each is of
-    another scene, so that no two contradict each other."""
+    """Return lines of the place's article that state quantities of things that the story does not mention.
+
+    Each is of another scene, so that no two contradict each other.
+    """
     key = story.key
     key_number = digits(story.program.givens[key.name])
     told, asked = set(key.slots.values()), set(key.scene.about[key.name])
@@ -212,8 +215,10 @@ def _scenes_of(group: str) -> tuple[str, ...]:
 
 
 def _article(language: Language, story: Story, title: str, figures: Sequence[str], most: int, rng: Random) -> Article:
-    """Make an article of these lines and random others, with at most about `most` tokens. Each kind of other line comes
-    once: an article with two opening hours would contradict itself."""
+    """Make an article of these lines and random others, with at most about `most` tokens.
+
+    Each kind of other line comes once: an article with two opening hours would contradict itself.
+    """
     low, high = ARTICLE_LINES
     count = low + int(rng.random() * (high - low + 1))
     key_number = digits(story.program.givens[story.key.name])
@@ -270,8 +275,10 @@ def split_message(story: Story, left_out: bool, level: Level) -> tuple[list[str]
 
 
 def _ends_by_size(sentences: Sequence[str], facts: list[int], level: Level, characters: float) -> list[tuple[int, ...]]:
-    """Return ends of the story worth trying, those with about the wanted number of characters first. A clue is the end
-    of the story, so that the facts keep their order: a few sentences, or any number when easy."""
+    """Return ends of the story worth trying, those with about the wanted number of characters first.
+
+    A clue is the end of the story, so that the facts keep their order: a few sentences, or any number when easy.
+    """
     most = len(facts) if level == "easy" else min(CLUE_SENTENCES, len(facts))
     ends = [tuple(facts[-size:]) for size in range(1, most + 1)]
     ends.sort(key=lambda some: abs(sum(len(sentences[at]) for at in some) - characters))

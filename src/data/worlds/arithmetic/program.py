@@ -29,6 +29,7 @@ from ..texts import Words, load_text
 COUNTED = "n"
 """Kind of the quantities that must be whole: nobody packs 3.5 bottles."""
 LARGEST = 2_000_000
+"""Largest number that a story may contain."""
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 Number = int | Fraction
@@ -89,8 +90,10 @@ def count_operators(expr: Expr) -> int:
 
 
 def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
-    """Print an expression with numbers in place of names and no bracket that is not needed. `inside` is the lowest
-    precedence that goes without brackets where the expression is put."""
+    """Print an expression with numbers in place of names and no bracket that is not needed.
+
+    `inside` is the lowest precedence that goes without brackets where the expression is put.
+    """
     if isinstance(expr, str):
         return number_text(Fraction(values[expr]))
     if isinstance(expr, int):
@@ -103,8 +106,10 @@ def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
 
 
 class Quantity:
-    """A quantity that is drawn, from its text in `programs.yaml`: `n 6..40`, `$ 2,4,8`, `n =crates * per`. `kind`: n
-    counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody."""
+    """A quantity that is drawn, from its text in `programs.yaml`: `n 6..40`, `$ 2,4,8`, `n =crates * per`.
+
+    `kind`: n counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody.
+    """
 
     def __init__(self, text: str) -> None:
         self.kind, rule = text.split(" ", 1)
