@@ -139,6 +139,7 @@ class CountThresholds(Section):
     calibration_episodes: Count
     calibration_live: Count
     ablation_episodes: Count
+    """Held-out episodes per ablation run and seed."""
     ablation_seeds: Count
     judge_samples: Annotated[int, Field(ge=4)]
     """Good dialogues with a canary each, and repeated scores of episodes, that show whether the judge reads."""
@@ -153,6 +154,7 @@ class JudgeThresholds(Section):
     noise_max: Share
     """Limit on the share of the variance that is within repeats of a dialogue. The share must be below it."""
     canaries_fooled_max: Share
+    """Maximum share of canaries that score at least as high as the good dialogue."""
 
 
 class ConfigThresholds(Section):
@@ -206,6 +208,7 @@ class Thresholds(Section):
     cache_hit_lt_round1: Share
     cache_hit_lt_round2: Share
     fresh_unstable_share_max: Share
+    """Maximum share of freshly scored samples with disagreeing votes."""
     judge: JudgeThresholds
     trial_required: bool
     """Whether `paths.config` may only be trained after a trial (`paths.trial`) that passed its gates."""

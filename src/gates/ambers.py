@@ -267,25 +267,34 @@ def _signed_by(profile: Profile, amber: Amber) -> str:
     """Names and reasons of the sign-offs that hold for the file as it is now."""
     if amber.name == NOT_FOR_SIGNING:
         return ""
-    digest, found = sha256_file(shipped(amber.file)), []
-    for path in amber_files(amber.name, signed=profile.owner_key is not None):
-        if profile.owner_key is not None:
-            statement = read_signed(path, profile.owner_key, AMBER)
-            facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
-            holds = facts.get("amber") == amber.name and facts.get("run") == Manifest().run
-            holds = holds and subjects == [{"sha256": digest}]
-            by = f"{facts['by']} with the owner's key" if facts.get("by") else "the owner's key"
-            reason = facts.get("reason")
-        else:
-            stated, entry = read_record(path, Acknowledgement, _AGAIN), Manifest().newest().get(str(path))
-            # One that was written by hand is not in the manifest.
-            recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
-            holds = recorded and is_plain_json(path.read_bytes())
-            holds = holds and (stated.amber, stated.sha256) == (amber.name, digest)
-            by, reason = stated.by, stated.reason
-        if holds:
-            found.append(f"{by} ({reason})" if reason else by)
+    digest, key = sha256_file(shipped(amber.file)), profile.owner_key
+    found = [
+        _signed_statement(key, amber, digest, path) if key else _acknowledgement(amber, digest, path)
+        for path in amber_files(amber.name, signed=key is not None)
+    ]
     return "; ".join(filter(None, found))
+
+
+def _signed_statement(owner_key: Path, amber: Amber, digest: str, path: Path) -> str:
+    """Name and reason of a sign-off by the owner's key; empty if it is for another run or file."""
+    statement = read_signed(path, owner_key, AMBER)
+    facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
+    same = facts.get("amber") == amber.name and facts.get("run") == Manifest().run and subjects == [{"sha256": digest}]
+    who = f"{facts['by']} with the owner's key" if facts.get("by") else "the owner's key"
+    return _with_reason(who, facts.get("reason")) if same else ""
+
+
+def _acknowledgement(amber: Amber, digest: str, path: Path) -> str:
+    """Name and reason of a sign-off in the manifest; empty if it is for another file or was written by hand."""
+    stated = read_record(path, Acknowledgement, _AGAIN)
+    entry = Manifest().newest().get(str(path))
+    recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
+    same = recorded and is_plain_json(path.read_bytes()) and (stated.amber, stated.sha256) == (amber.name, digest)
+    return _with_reason(stated.by, stated.reason) if same else ""
+
+
+def _with_reason(by: str, reason: str | None) -> str:
+    return f"{by} ({reason})" if reason else by
 
 
 def amber_files(name: str, signed: bool) -> list[Path]:

@@ -50,6 +50,7 @@ class Entry(Record, frozen=True):
     """Number of lines of a ledger when it was recorded."""
     at: str
     before: str
+    """SHA-256 of the line before this one."""
 
 
 class ManifestBroken(BadInput):

@@ -133,9 +133,11 @@ def run_round(
         if withdrawn := ", ".join(map(str, withdraw_reports(number, manifest))):
             tell(in_language(f"withdrawn: {withdrawn}", f"已撤回：{withdrawn}"))
         context.work.mkdir(parents=True, exist_ok=True)
-        if draft.work.exists():
-            shutil.copytree(draft.work, context.work, copy_function=shutil.move, dirs_exist_ok=True)
-            shutil.rmtree(draft.work)
+        for file in sorted(path for path in draft.work.rglob("*") if path.is_file()):
+            target = context.work / file.relative_to(draft.work)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(target)
+        shutil.rmtree(draft.work, ignore_errors=True)
         of_round = [measured_file(context, gate) for gate in GATES]
         for file in of_round:
             file.unlink(missing_ok=True)  # what an earlier round measured; a gate that fails writes none

@@ -96,7 +96,9 @@ def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, env
 
 def read_signed(envelope: Path, owner_key: Path, kind: str) -> dict[str, Any]:
     """A statement of that type, if it is signed with the owner's key."""
-    remedy, key, raw = _SIGN_AGAIN[kind], _public(owner_key), read_json(envelope, _SIGN_AGAIN[kind])
+    remedy = _SIGN_AGAIN[kind]
+    key = _public(owner_key)
+    raw = read_json(envelope, remedy)
     try:
         signed = Envelope.from_dict(raw)
         signed.verify([key], 1)

@@ -229,7 +229,8 @@ def _compare(report: Round, again: list[Finding]) -> None:
             gives = f"{one.value} {one.rule} {one.threshold}"
             what = f"{one.gate}: {one.name} says {said}, and the evidence gives {gives}"
             raise BadInput(what, where=report.round, remedy=_NOT_THIS_EVIDENCE)
-    for gate, name in stated:
+    if stated:
+        gate, name = next(iter(stated))
         what = f"{gate}: {name} is in the report, and the evidence gives no such check"
         raise BadInput(what, where=report.round, remedy=_NOT_THIS_EVIDENCE)
 

@@ -31,7 +31,7 @@ from ..checkpoint.seal import Damaged, read_seal
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
 from ..core.model_files import ADAPTER, explain_tokenizer_errors, find_policy, may_be_on_hub, read_once, require_weights
-from .gguf_tokenizer import write_vocabulary
+from .gguf_tokenizer import exported_tokenizer, write_vocabulary
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,8 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, fun
     `functions`: those that the policy calls, for whoever talks with it; none if it writes tags.
     """
     architecture = family(model.config)
+    rows = model.get_input_embeddings().weight.shape[0]
+    exported = exported_tokenizer(tokenizer, rows)
     found = tensors(model, kind)
     with atomic_write(out) as handle:
         writer = gguf.GGUFWriter(written(handle), gguf.MODEL_ARCH_NAMES[architecture])
@@ -129,7 +131,7 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, fun
             if functions:
                 writer.add_array(FUNCTIONS, list(functions))
             write_shape(writer, model.config)
-            write_vocabulary(writer, tokenizer, model.get_input_embeddings().weight.shape[0])
+            write_vocabulary(writer, tokenizer, exported, rows)
             for one in found:
                 stored = gguf.quant_shape_to_byte_shape(tuple(one.source.shape), one.type)
                 writer.add_tensor_info(one.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=one.type)

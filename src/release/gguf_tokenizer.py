@@ -42,18 +42,31 @@ _SPECIAL = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad
 """Special tokens: name in `transformers`, name in GGUF."""
 
 
-def write_vocabulary(writer: GGUFWriter, tokenizer: PreTrainedTokenizerBase, size: int) -> None:
-    """Writes the vocabulary for an embedding of `size` rows. Rows without a token get a name that occurs in no text."""
+def exported_tokenizer(tokenizer: PreTrainedTokenizerBase, size: int) -> dict[str, Any]:
+    """Content of tokenizer.json. Refuses what llama.cpp or an embedding of `size` rows does not have."""
     made = _tokenizer_json(tokenizer)
+    largest = max([*made["model"]["vocab"].values(), *(entry["id"] for entry in made["added_tokens"])])
+    if largest >= size:
+        what = f"the tokenizer has token {largest}, the model has {size} rows"
+        raise BadInput(what, where="tokenizer.json", remedy="use the tokenizer that belongs to the model")
+    _pre_tokenizer(made)
+    return made
+
+
+def _pre_tokenizer(made: Mapping[str, Any]) -> str:
+    return pre_tokenizer_name(made["pre_tokenizer"], bool(made["model"].get("ignore_merges")))
+
+
+def write_vocabulary(
+    writer: GGUFWriter, tokenizer: PreTrainedTokenizerBase, made: Mapping[str, Any], size: int
+) -> None:
+    """Writes the vocabulary of `exported_tokenizer`. Rows without a token get a name that occurs in no text."""
     model = made["model"]
     added = {entry["id"]: entry for entry in made["added_tokens"]}
     by_id = {number: token for token, number in model["vocab"].items()}
     by_id |= {number: entry["content"] for number, entry in added.items()}
-    if max(by_id) >= size:
-        what = f"the tokenizer has token {max(by_id)}, the model has {size} rows"
-        raise BadInput(what, where="tokenizer.json", remedy="use the tokenizer that belongs to the model")
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))))
+    writer.add_tokenizer_pre(_pre_tokenizer(made))
     writer.add_token_list([by_id.get(number, f"[PAD{number}]") for number in range(size)])
     writer.add_token_types([_type(added.get(number), number in by_id) for number in range(size)])
     writer.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]])

@@ -24,7 +24,7 @@ from .batch_api import MOST_REQUESTS
 from .batch_client import BatchClient
 from .cluster import RemoteJudge, cluster_judge
 from .judge import Judge, Progress, Session, Tally, Tell, open_session
-from .ledger import Ledger, scorings
+from .ledger import REPAIR, Ledger, LedgerBroken, Scoring, scorings
 from .monitor import Budget, HasConcurrency, Monitor
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
@@ -266,8 +266,7 @@ def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSecti
         if (line := file.lines.get(name)) and line.key == key and line.live and line.overall is not None
     }
     oldest = datetime.now(UTC) - timedelta(days=scoring.ttl_days)
-    # A crash may have torn the last line of the ledger. Opening it to write repairs that.
-    in_ledger = scorings(Ledger(scoring.ledger).path) if recorded and scoring.ledger.exists() else ()
+    in_ledger = _scorings(scoring.ledger) if recorded and scoring.ledger.exists() else ()
     known = {
         score.id
         for entry in (one.entry for one in in_ledger)
@@ -277,6 +276,16 @@ def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSecti
     }
     file.forget(set(keys) - known)
     return known
+
+
+def _scorings(ledger: Path) -> list[Scoring]:
+    """Scorings of the ledger. A last line that a crash has torn is repaired first."""
+    try:
+        return list(scorings(ledger))
+    except LedgerBroken as error:
+        if error.remedy != REPAIR:
+            raise
+    return list(scorings(Ledger(ledger).path))
 
 
 def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -> None:

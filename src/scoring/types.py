@@ -76,7 +76,7 @@ Trouble = Literal[
 
 
 class CallFailed(Exception):
-    """A vote that could not be obtained."""
+    """A call that brought no reply, or a reply that is no vote."""
 
     request_id = ""
     latency_ms = 0.0

@@ -15,7 +15,13 @@ from src.checkpoint.seal import seal
 from src.core.errors import BadInput
 from src.release.gguf_check import ODD_TEXTS
 from src.release.gguf_export import in_pairs, load_merged, policy_folders, write_gguf
-from src.release.gguf_tokenizer import PRE_TOKENIZERS, pre_tokenizer_name, read_tokenizer, write_vocabulary
+from src.release.gguf_tokenizer import (
+    PRE_TOKENIZERS,
+    exported_tokenizer,
+    pre_tokenizer_name,
+    read_tokenizer,
+    write_vocabulary,
+)
 from tests.release.small_models import ADDED, CHATML, SPECIAL, llama, qwen3, tokenizer_like
 
 
@@ -171,7 +177,7 @@ def test_the_default_chat_template_is_exported() -> None:
     for templates, exported in (({"tool_use": "other", "default": CHATML}, CHATML), (None, None)):
         tokenizer.chat_template = templates
         writer = GGUFWriter(None, "qwen3")
-        write_vocabulary(writer, tokenizer, 1000)
+        write_vocabulary(writer, tokenizer, exported_tokenizer(tokenizer, 1000), 1000)
         found = writer.kv_data[0].get("tokenizer.chat_template")
         assert (found and found.value) == exported
 
@@ -192,7 +198,7 @@ def test_other_tokenizers_than_byte_level_bpe_are_refused() -> None:
     words = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
     for raw, why in ((sentence_piece, "SentencePiece"), (words, "WordLevel")):
         with pytest.raises(BadInput, match=why):
-            write_vocabulary(GGUFWriter(None, "qwen3"), PreTrainedTokenizerFast(tokenizer_object=raw), 8)
+            exported_tokenizer(PreTrainedTokenizerFast(tokenizer_object=raw), 8)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Che
 def _required_settings(
     path: Path, profile: Profile, at_scale: bool
 ) -> list[tuple[str, float | None, Rule, float | None]]:
-    """Name, value, rule and threshold of every setting that the profile requires."""
+    """Name, value, rule and threshold of every setting that a profile may require; without a threshold it does not."""
     config, wanted, paths = _settings(path), profile.thresholds.config, profile.paths
     if config is None:
         return [("simulate", 1, "==", 0)]

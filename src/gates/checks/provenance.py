@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
 
 from askgate_env.env import matches_replay
 from askgate_env.types import Sample
@@ -33,21 +32,21 @@ from ..gate import RoundContext
 
 def derive_episodes(
     context: RoundContext,
-    stage: Literal["calibration", "shadow"],
+    episodes: Path,
+    scores: Path,
     pool: Path,
     draw: Callable[[int], Sequence[Sample]],
     seed: int,
 ) -> tuple[list[ScoredEpisode], dict[str, int]]:
-    """The episodes of a stage rated again, and the number of those that could not be derived, by check.
+    """The episodes of a file rated again, and the number of those that could not be derived, by check.
 
     `draw(n)` gives the random sample of n samples that should have been played; `seed` draws what is judged.
     """
-    paths = context.profile.paths
-    recorded = list(read_unique(getattr(paths, f"{stage}_episodes"), RecordedEpisode))
+    recorded = list(read_unique(episodes, RecordedEpisode))
     wanted = {one.episode.sample_id for one in recorded}
     samples = {sample.id: sample for sample in read_records(pool, Sample) if sample.id in wanted}
     tools = read_meta(pool).tools
-    stated = {line.id: line for line in read_records(getattr(paths, f"{stage}_scores"), Score)}
+    stated = {line.id: line for line in read_records(scores, Score)}
     judged = [one for one in recorded if one.id in stated]
     known = [(one, samples[one.episode.sample_id]) for one in recorded if one.episode.sample_id in samples]
     played = sum(
@@ -57,7 +56,7 @@ def derive_episodes(
         for one, sample in known
     )
     drawn, drawn_for_judge = draw(len(recorded)), choose(recorded, min(len(stated), len(recorded)), seed)
-    base = base_sha256(load_train_config(paths.config).base_model)
+    base = base_sha256(load_train_config(context.profile.paths.config).base_model)
     return rate(recorded, list(samples.values()), stated, {one.id for one in judged}), {
         "episodes_not_played": len(recorded) - played,
         "scores_not_proved": len(stated) - len(proved(context, judged, stated)),

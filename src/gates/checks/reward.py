@@ -46,12 +46,17 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
     if how is None:
         raise BadInput("these weights were written by hand", where=str(paths.weights), remedy="run weight_calib")
     draw = partial(choose, list(read_unique(paths.balanced, Sample)), seed=how.seed)
-    scored, wrong = derive_episodes(context, "calibration", paths.pool, draw, how.seed)
+    scored, wrong = derive_episodes(
+        context, paths.calibration_episodes, paths.calibration_scores, paths.pool, draw, how.seed
+    )
     scores = columns(scored, baseline.names, str(paths.calibration_episodes))
     refuse_too_little(scores, str(paths.calibration_episodes))
-    settings = {name: getattr(how, name) for name in CalibrationSettings.model_fields}
-    fitted = calibrate_weights(scores, baseline, cap=limits.weight_max, **settings)
-    other_settings = sum(value != getattr(limits.calibration, name) for name, value in settings.items())
+    fitted = calibrate_weights(
+        scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed, cap=limits.weight_max
+    )
+    other_settings = sum(
+        getattr(how, name) != getattr(limits.calibration, name) for name in CalibrationSettings.model_fields
+    )
     of_shadow_set = sum(one.split == "shadow" for one in scored)
     quality = [*calibration_checks(fitted, limits), live_check(scores, limits.counts.calibration_live)]
     write_measured(context, "calibration", quality, figures(fitted) | {"live_episodes": scores.live})
@@ -73,7 +78,7 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
     draw = partial(draw_shadow, read_set(paths.shadow_set), seed=SEED, stratify=True)
-    scored, wrong = derive_episodes(context, "shadow", paths.shadow_set, draw, SEED)
+    scored, wrong = derive_episodes(context, paths.shadow_episodes, paths.shadow_scores, paths.shadow_set, draw, SEED)
     scores = columns(scored, baseline.names, str(paths.shadow_episodes), stated.stand_in)
     refuse_too_little(scores, str(paths.shadow_episodes))
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])

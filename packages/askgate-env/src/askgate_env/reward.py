@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from .dimensions import LIVE, RULES, Dimension
 from .episode_view import view_episode
@@ -76,7 +77,7 @@ class TrainingReward:
         ask. The rest of the reward arrives with the last turn."""
         earned: list[float] = []
         asks, informed = 0, not episode.received_info
-        for turn, reply in zip(episode.turns, (*episode.turns[1:], None), strict=True):
+        for turn, reply in zip_longest(episode.turns, episode.turns[1:]):
             if turn.by != "assistant":
                 continue
             value = 0.0
