@@ -137,7 +137,11 @@ def test_both_readmes_say_what_trains_and_what_infers() -> None:
     for page, sentences in zip(
         READMES,
         (
-            ("Training is PyTorch (and TRL)", "offline evaluation are llama.cpp with GGUF", "Online rollouts"),
+            (
+                "Training is PyTorch (and TRL)",
+                "offline evaluation with llama.cpp, export the policy to GGUF",
+                "Online rollouts",
+            ),
             ("训练用 PyTorch（及 TRL）", "推理和离线评测用 llama.cpp + GGUF", "在线 rollout 禁用 llama.cpp"),
         ),
         strict=True,

@@ -32,9 +32,10 @@ def run_round(
 ) -> None:
     """Measure the gates before training, in round 1 and again in round 2.
 
-    A gate compares measured values with thresholds. Round 1 shows what is wrong. Round 2 measures everything again, on
-    the same files and with the same code, and has the judge score other new samples, so that luck is unlikely to pass.
-    If it passes, it writes the ticket that ppo-runner needs. Both rounds call the judge, which may be billed.
+    A gate compares measured values with thresholds. Round 1 shows what is wrong. Round 2 needs a passed round 1. It
+    measures everything again, on the same files and with the same code, and has the judge score other new samples, so
+    that a lucky pass is unlikely. If it passes, it writes the ticket that ppo-runner needs. Both rounds call the judge,
+    which may be billed.
 
     Each round needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER.
     """
@@ -97,8 +98,9 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
     """Sign the ticket of this folder, or sign off (accept) an amber light. Verifies the evidence first.
 
     A ticket needs a signature only if the profile names an owner key. An amber is a check that passed with a caveat;
-    before a release every amber must be signed off by its name. weaker_thresholds (a threshold weaker than AskGate's
-    own) cannot be signed off. Every sign-off is kept: a second one of the same amber does not replace the first.
+    before `askgate package` every amber must be signed off by its name. weaker_thresholds (a threshold weaker than
+    AskGate's own) cannot be signed off. Every sign-off is kept: a second one of the same amber does not replace the
+    first.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

@@ -47,8 +47,9 @@ def rc1(
 ) -> None:
     """Run the whole loop at full size (profile rc1).
 
-    Needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER (ops/run_local_rc1.sh sets them). Calls the
-    judge of SCORER_PROVIDER, which may be billed. Stops at the first failure. `rc1` is short for release candidate 1.
+    Needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER (ops/run_local_rc1.sh sets them; the judge is gemini
+    unless you name another). Calls the judge, which may be billed. Stops at the first failure. `rc1` is short for
+    release candidate 1.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed

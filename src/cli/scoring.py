@@ -163,7 +163,7 @@ def stat(as_json: options.Json = False) -> None:
 
 @cache.command()
 def invalidate(spec: Annotated[str, Option()], as_json: options.Json = False) -> None:
-    """Remove replies from the cache. The judge is called, and billed, again when a removed reply is needed."""
+    """Remove replies from the cache. When one is needed, the judge is called again, which may be billed."""
     from ..scoring.store import invalidate as remove
 
     with _store() as store:
@@ -186,7 +186,10 @@ def forget_batches(as_json: options.Json = False) -> None:
 
 @cache.command("replay-bad")
 def replay_bad(profile: ProfileName | None = None, as_json: options.Json = False) -> None:
-    """Parse bad replies again (those without usable scores). If that fails, calls the judge again, which is billed."""
+    """Parse bad replies again (those without usable scores).
+
+    If that fails, calls the judge again, which may be billed. Needs REWARD_LIVE_MODE=1.
+    """
     from ..config.profile import load_profile, scoring_of
     from ..scoring.judge import open_session
     from ..scoring.judge import replay_bad as replay
