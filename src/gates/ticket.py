@@ -93,7 +93,7 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     """Git commit of the checkout, with `-dirty` at its end if tracked files had changed; empty without a checkout."""
     fresh_seed: int | None = None
     round1_sha256: str = ""
-    """Of the report of round 1; only in a report of round 2."""
+    """SHA-256 of the report of round 1; empty in a report of round 1 itself."""
     measured: dict[str, str] = msgspec.field(default_factory=dict)
     """Path and SHA-256 of the gates' own reports, whose figures the RC1 report shows."""
     to_do: tuple[str, ...] = ()
