@@ -169,7 +169,8 @@ def kill_at_random(
         killed += code != 0
         assert_ends_the_same(fork_server, place, unbroken)
         shutil.rmtree(place)
-    assert killed > moments // 2, "too few were killed before they had ended"
+    # A run may need less processor time than the one that was measured, and end before a late moment.
+    assert killed >= moments // 3, "too few were killed before they had ended"
 
 
 def test_killed_at_three_random_moments(
