@@ -162,15 +162,16 @@ def kill_at_random(
     for moment in range(moments):
         place = copied(furnished, tmp_path / str(moment))
         child = fork_server.start("train", place)
-        wait_for_work(child, until=random.random() * all_work)
+        work = wait_for_work(child, until=random.random() * all_work)
         os.kill(child, signal.SIGKILL)
         code = fork_server.wait(child)
         assert code in (0, -signal.SIGKILL), said(place)
         killed += code != 0
+        if code == 0:
+            all_work = min(all_work, work)  # it took less than the run that was measured
         assert_ends_the_same(fork_server, place, unbroken)
         shutil.rmtree(place)
-    # A run may need less processor time than the one that was measured, and end before a late moment.
-    assert killed >= moments // 3, "too few were killed before they had ended"
+    assert killed > moments // 2, "too few were killed before they had ended"
 
 
 def test_killed_at_three_random_moments(
