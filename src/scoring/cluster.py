@@ -18,9 +18,10 @@ from typing import Any
 
 from ..core.errors import BadInput
 from ..core.files import code_sha256
+from ..runtime.progress import Tell
 from ..runtime.workers import joined
 from .client import JudgeClient
-from .judge import Judge, Session, Tally, Tell, open_session
+from .judge import Judge, Session, Tally, open_session
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
 from .types import ScoringEntry

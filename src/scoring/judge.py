@@ -28,6 +28,7 @@ import msgspec
 from askgate_env.types import Lang, Record
 
 from ..config.judge_config import LimitsSection, VotesSection
+from ..runtime.progress import Tell
 from .batch_api import section_of
 from .batch_client import BatchClient, BatchStore
 from .client import JudgeClient
@@ -40,7 +41,6 @@ from .store import Store, Stored, bad_replies, fetch
 from .types import OWN, Ask, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, printable, timestamp
 from .votes import aggregate, votes_wanted, without_thought
 
-Tell = Callable[[str], None]
 FIRST_REPEAT = 200
 """Number of the first vote of a repeated scoring. A first scoring has at most 101 votes."""
 OWN_CALLS = 1

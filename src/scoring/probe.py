@@ -15,7 +15,8 @@ from askgate_env.types import Sample, Turn
 
 from ..core.check import Check, Report, evidence, now, report
 from ..data.pool.build import builtin_samples
-from .judge import Progress, Session, Tally, Tell, open_session
+from ..runtime.progress import Tell
+from .judge import Progress, Session, Tally, open_session
 from .ledger import scorings
 from .prompt import CANARIES
 from .providers import ScorerSettings

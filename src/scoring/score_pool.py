@@ -19,11 +19,12 @@ from askgate_env.types import Record
 from ..config.judge_config import ScoringSection
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
+from ..runtime.progress import Tell
 from . import monitor
 from .batch_api import MOST_REQUESTS
 from .batch_client import BatchClient
 from .cluster import RemoteJudge, cluster_judge
-from .judge import Judge, Progress, Session, Tally, Tell, open_session
+from .judge import Judge, Progress, Session, Tally, open_session
 from .ledger import REPAIR, Ledger, LedgerBroken, Scoring, scorings
 from .monitor import Budget, HasConcurrency, Monitor
 from .prompt import Dialogue
