@@ -225,7 +225,13 @@ def economy(view: EpisodeView) -> float:
 Dimension = Callable[[EpisodeView], float]
 
 RULES: Mapping[str, Dimension] = {
-    rule.__name__: rule for rule in (calculation, grounding, support, asking, form, economy)
+    "calculation": calculation,
+    "grounding": grounding,
+    "support": support,
+    "asking": asking,
+    "form": form,
+    "economy": economy,
 }
+"""Dimensions by rules, under their names in weights files."""
 LIVE: Mapping[str, str] = {f"live_{name}": name for name in ("logic", "clarity", "naturalness", "educational")}
 """The judge's name of each live dimension. Naturalness and educational value are also rated by the old rules."""

@@ -104,10 +104,16 @@ def educational(view: EpisodeView) -> float:
     return 0.7 * (_share(calls) if calls else 0.0) + 0.3 * explained
 
 
-_RULES = (
-    logic_rigor, calc_accuracy, expression_clarity, completeness, clarification, naturalness, educational
-)  # fmt: skip
-OLD: Mapping[str, Dimension] = {rule.__name__: rule for rule in _RULES}
+OLD: Mapping[str, Dimension] = {
+    "logic_rigor": logic_rigor,
+    "calc_accuracy": calc_accuracy,
+    "expression_clarity": expression_clarity,
+    "completeness": completeness,
+    "clarification": clarification,
+    "naturalness": naturalness,
+    "educational": educational,
+}
+"""Dimensions of the old reward, under their names in weights files."""
 
 
 @lru_cache(maxsize=4096)
