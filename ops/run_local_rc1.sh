@@ -7,6 +7,11 @@
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Prints the English or the Chinese text, by the rule of `askgate` itself.
+say () {
+  case "${ASKGATE_LANG:-${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}}" in zh*) echo "$2" ;; *) echo "$1" ;; esac
+}
+
 # ============ 0. Environment ============
 export PYTHONUNBUFFERED=1
 export RUN_MODE=prod REWARD_LIVE_MODE=1
@@ -14,7 +19,8 @@ export RUN_MODE=prod REWARD_LIVE_MODE=1
 CONFIGURED="$(sed -n 's/^base_model: *"\{0,1\}\([^" #]*\).*/\1/p' configs/ppo_scale.yaml)"
 export BASE_MODEL="${BASE_MODEL:-$CONFIGURED}"
 if [ "$BASE_MODEL" != "$CONFIGURED" ]; then
-  echo "BASE_MODEL=$BASE_MODEL，而 configs/ppo_scale.yaml 写的是 $CONFIGURED (edit base_model there)" >&2
+  say "BASE_MODEL=$BASE_MODEL, but configs/ppo_scale.yaml has $CONFIGURED: edit base_model there" \
+    "BASE_MODEL=$BASE_MODEL，而 configs/ppo_scale.yaml 写的是 $CONFIGURED：请修改其中的 base_model" >&2
   exit 2
 fi
 export SCORER_PROVIDER="${SCORER_PROVIDER:-gemini}"   # gemini, deepseek_r1, openai, local, ...
@@ -24,7 +30,8 @@ needs_key () {
     END { exit !found }' configs/default.yaml
 }
 if [ -z "${SCORER_API_KEY:-}" ] && needs_key "$SCORER_PROVIDER"; then
-  echo "请先 export SCORER_API_KEY=你的真实Key (set SCORER_API_KEY, or SCORER_PROVIDER=local for the judge on this machine)" >&2
+  say "set SCORER_API_KEY, or SCORER_PROVIDER=local for the judge on this machine" \
+    "请先 export SCORER_API_KEY=你的真实Key，或设 SCORER_PROVIDER=local 使用本机评委" >&2
   exit 2
 fi
 [ -e checkpoints/rc1 ] || rm -f checkpoints/rc1   # a link whose run was removed
@@ -38,18 +45,18 @@ python_here () { if [ -x .venv/bin/python ]; then echo .venv/bin/python; else ec
 on_error () {
   local code=$?
   trap - ERR
-  echo "🚨 发生错误，正在收集最后200行日志与关键产物…… (failed; collecting the last 200 log lines and key files)"
+  say "failed; collecting the last 200 log lines and key files" "发生错误，正在收集最后200行日志与关键产物……"
   if "$(python_here)" -m src.runtime.failpack; then
-    echo "❌ 失败归档已生成：reports/rc1/FAIL_*.tgz"
+    say "they are in reports/rc1/FAIL_*.tgz" "失败归档已生成：reports/rc1/FAIL_*.tgz"
   else
-    echo "❌ 归档未能生成 (the archive could not be made; send logs/ and reports/preflight/ by hand)"
+    say "the archive could not be made; send logs/ and reports/preflight/ by hand" "归档未能生成；请手工发送 logs/ 与 reports/preflight/"
   fi
   exit "$code"
 }
 trap on_error ERR
 
 # ============ 1. Python and packages ============
-command -v python3 >/dev/null || { echo "❌ 缺少 python3"; false; }
+command -v python3 >/dev/null || { say "python3 is missing: install Python 3.11 or later" "缺少 python3：请安装 Python 3.11 或更高版本"; false; }
 echo "Python version: $(python3 -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')"
 make setup
 export PATH="$PWD/.venv/bin:$PATH"
@@ -66,16 +73,21 @@ fi
 
 # ============ 3. Disk ============
 # An early check; both rounds check it again against the profile.
-python - <<'PY'
+if ! python - <<'PY'
 import shutil, sys
 free_gb = shutil.disk_usage(".").free / 2**30
-if free_gb <= 50:
-    print(f"磁盘不足：{free_gb:.1f}GB，至少需>50GB (free some space: more than 50 GB must be free here)")
-    sys.exit(2)
-print(f"DISK_OK {free_gb:.1f}GB 可用")
+print(f"DISK_{'OK' if free_gb > 50 else 'LOW'} {free_gb:.1f}GB")
+sys.exit(free_gb <= 50)
 PY
+then
+  say "more than 50 GB must be free here" "磁盘不足：需要多于 50GB 的可用空间"
+  (exit 2)
+fi
 
 # ============ 4. to 12. The stages of profile rc1, in order ============
 # Probe, anti-simulation, shadow set, seed pool and its gates, difficulty, scores, weights, shadow run, penalty, round 1,
 # round 2, and with its ticket the trial and, if that passes, the training. `askgate rc1 --list` shows every command.
 askgate rc1 --until "${UNTIL:-train}"
+if [ -z "${UNTIL:-}" ]; then
+  say "trained. Next: askgate rc1 (evaluation), then askgate report" "训练完成。接下来：askgate rc1（评测），再 askgate report"
+fi

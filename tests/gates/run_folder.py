@@ -153,7 +153,7 @@ def _configs() -> None:
     shutil.copy(ROOT / "configs/gates/rc1.yaml", "configs/gates/rc1.yaml")
     edit_profile(lambda found: found["thresholds"].update(counts=COUNTS), source=ROOT)
     edit_profile(lambda found: found["sizes"].update(fresh=FRESH))
-    edit_profile(lambda found: found["sizes"]["ablation"].update(samples=SHADOW))
+    edit_profile(lambda found: found["sizes"]["ablation"].update(samples=SHADOW, seeds=[SEED]))
     # Of fewer episodes than in a real run, so that the baseline has to count for more.
     edit_profile(lambda found: found["thresholds"].update(calibration={"l2": 1.1}))
 
