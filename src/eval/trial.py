@@ -143,12 +143,12 @@ def _told(task: str, change: Change) -> str:
     """
     >>> from src.eval.metrics import Figure
     >>> _told("gsm8k", Change(Figure(0.142, 0, 1, 9), Figure(0.163, 0, 1, 9), 0.021, -0.01, 0.052, 2.1))
-    'gsm8k 14.2% -> 16.3% (95% -1.0 to +5.2 points)'
+    'gsm8k 14.2% -> 16.3% (95% -1.0..+5.2)'
     """
     base, trained, low, high = (
         100 * (value or 0.0) for value in (change.base.value, change.trained.value, change.low, change.high)
     )
-    return f"{task} {base:.1f}% -> {trained:.1f}% (95% {low:+.1f} to {high:+.1f} points)"
+    return f"{task} {base:.1f}% -> {trained:.1f}% (95% {low:+.1f}..{high:+.1f})"
 
 
 def recall_ambers(pooled: Compared) -> list[Check]:
