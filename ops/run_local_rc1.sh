@@ -7,9 +7,10 @@
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Prints the English or the Chinese text, by the rule of `askgate` itself.
+# Prints the English or the Chinese text: ASKGATE_LANG (zh or cn, en), else the language of the system.
 say () {
-  case "${ASKGATE_LANG:-${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}}" in zh*) echo "$2" ;; *) echo "$1" ;; esac
+  local lang="${ASKGATE_LANG:-${LC_ALL:-${LC_MESSAGES:-${LANG:-}}}}"
+  case "$lang" in [zZ][hH]* | [cC][nN]*) echo "$2" ;; *) echo "$1" ;; esac
 }
 
 # ============ 0. Environment ============
@@ -45,9 +46,9 @@ python_here () { if [ -x .venv/bin/python ]; then echo .venv/bin/python; else ec
 on_error () {
   local code=$?
   trap - ERR
-  say "failed; collecting the last 200 log lines and key files" "发生错误，正在收集最后200行日志与关键产物……"
+  say "the run failed; collecting the last 200 log lines and key files" "发生错误，正在收集最后200行日志与关键产物……"
   if "$(python_here)" -m src.runtime.failpack; then
-    say "they are in reports/rc1/FAIL_*.tgz" "失败归档已生成：reports/rc1/FAIL_*.tgz"
+    say "archive: reports/rc1/FAIL_*.tgz" "失败归档已生成：reports/rc1/FAIL_*.tgz"
   else
     say "the archive could not be made; send logs/ and reports/preflight/ by hand" "归档未能生成；请手工发送 logs/ 与 reports/preflight/"
   fi
@@ -56,7 +57,7 @@ on_error () {
 trap on_error ERR
 
 # ============ 1. Python and packages ============
-command -v python3 >/dev/null || { say "python3 is missing: install Python 3.11 or later" "缺少 python3：请安装 Python 3.11 或更高版本"; false; }
+command -v python3 >/dev/null || { say "python3 is missing: install Python 3.11 or later" "缺少 python3：请安装 Python 3.11 或更高版本"; (exit 2); }
 echo "Python version: $(python3 -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')"
 make setup
 export PATH="$PWD/.venv/bin:$PATH"
@@ -80,8 +81,8 @@ print(f"DISK_{'OK' if free_gb > 50 else 'LOW'} {free_gb:.1f}GB")
 sys.exit(free_gb <= 50)
 PY
 then
-  say "more than 50 GB must be free here" "磁盘不足：需要多于 50GB 的可用空间"
-  (exit 2)
+  say "free some space: more than 50 GB must be free in $PWD" "磁盘不足：$PWD 需要多于 50GB 的可用空间"
+  (exit 2)  # runs the trap with this code
 fi
 
 # ============ 4. to 12. The stages of profile rc1, in order ============

@@ -43,7 +43,7 @@ def run(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["./ops/run_local_rc1.sh"],
         cwd=checkout,
-        env={**kept, **environment},
+        env={**kept, "ASKGATE_LANG": "en", **environment},
         capture_output=True,
         text=True,
         timeout=60,
