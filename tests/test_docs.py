@@ -138,11 +138,15 @@ def test_both_readmes_say_what_trains_and_what_infers() -> None:
         READMES,
         (
             (
-                "Training is PyTorch (and TRL)",
-                "offline evaluation with llama.cpp, export the policy to GGUF",
-                "Online rollouts",
+                "Training uses PyTorch (and TRL)",
+                "Inference and offline evaluation can use llama.cpp with a GGUF file",
+                "Online rollouts never use llama.cpp",
             ),
-            ("训练用 PyTorch（及 TRL）", "推理和离线评测用 llama.cpp + GGUF", "在线 rollout 禁用 llama.cpp"),
+            (
+                "训练用 PyTorch（及 TRL）",
+                "推理和离线评测也可以用 llama.cpp 加 GGUF 文件",
+                "在线 rollout 不用 llama.cpp",
+            ),
         ),
         strict=True,
     ):
