@@ -139,11 +139,16 @@ def _say_version(wanted: bool) -> None:
 def common(version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_say_version)] = False) -> None:
     """Train a language model that asks a clarifying question only when it must.
 
-    New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; -
-    and _ are interchangeable in their names.
+    New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags. In
+    their names you may type _ instead of -.
 
-    Exit codes: 0 passed or done; 1 a gate failed, a stage is not done, an amber is not signed off, or a callback
-    stopped training; 2 bad input or environment, or scores or evidence that are not genuine; 130 you pressed Ctrl-C.
+    \b
+    Exit codes:
+      0    passed or done
+      1    a gate failed, a stage is not done, an amber light is not
+           signed off, or a callback stopped training
+      2    bad input or environment; scores or evidence that are not genuine
+      130  you pressed Ctrl-C
     """
 
 

@@ -83,7 +83,7 @@ def chat(
 def demo(
     trained: Path = TINY_TRAINED, base: Path = TINY, *, lang: options.OneLang, out: Path = REPORTS / "demo.html"
 ) -> None:
-    """Show base and trained policy side by side on built-in samples.
+    """Show a policy before and after training, side by side.
 
     Takes less than a minute and trains nothing. All numbers shown are measured during the demo.
     """

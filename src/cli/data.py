@@ -251,10 +251,10 @@ def validate_difficulty(
     cluster: options.Cluster = "",
     as_json: options.Json = False,
 ) -> None:
-    """Check the balanced pool.
+    """Check the difficulty of the balanced pool.
 
-    Compares difficulty shares, sizes and clue overlap (similarity of question and supporting text) with their limits.
-    Writes a page with charts beside the report.
+    Difficulty shares, sizes and clue overlap must be within their limits. Clue overlap is the similarity of question
+    and supporting text. A page with charts is written beside the report.
     """
     from ..config.profile import DifficultyThresholds
     from ..data.difficulty.validate_difficulty import validate_difficulty as check
@@ -307,9 +307,11 @@ def export(
 ) -> None:
     """Export a pool or recorded episodes for other trainers.
 
-    SFT rows (messages, sharegpt) are the demonstrations, or with --episodes the successful episodes. A DPO pair is
-    taken from the best and the worst episode of a sample, at the first turn where they differ. If no episode succeeded,
-    the demonstration is the chosen side.
+    The formats messages and sharegpt export the demonstrations of the pool. With --episodes, they export the successful
+    episodes instead.
+
+    The format dpo exports pairs of turns. It takes the best and the worst episode of a sample, and the first turn where
+    they differ. If no episode succeeded, the demonstration takes the place of the best one.
     """
     from ..data.export import export as write_rows
     from ..data.export import facts_path

@@ -49,8 +49,8 @@ def eval_model(
 ) -> None:
     """Compare a run with its base, measure one model, or run a public benchmark.
 
-    Without --model: compares the policies of the run that was trained with --config (base, warm start, SFT-only
-    controls, trained) on their recorded dialogues, and checks the gates on the trained policy.
+    Without --model: compares a run with its base, from recorded dialogues. --config is the config of the run. The table
+    also has the policy after SFT and the SFT-only controls. The gates on the trained policy are checked.
 
     With --model: runs that model on held-out samples.
 

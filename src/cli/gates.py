@@ -30,12 +30,13 @@ def run_round(
     again: Annotated[bool, Option("--readmit")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Measure the gates before training, in round 1 and again in round 2.
+    """Check the gates before training: round 1 first, then round 2.
 
-    A gate compares measured values with thresholds. Round 1 shows what is wrong. Round 2 needs a passed round 1. It
-    measures everything again, on the same files and with the same code, and has the judge score other new samples, so
-    that a lucky pass is unlikely. If it passes, it writes the ticket that ppo-runner needs. Both rounds call the judge,
-    which may be billed.
+    A gate compares measured values with thresholds. Round 1 shows what is wrong. Round 2 needs a passed round 1, the
+    same files and the same code. It measures every gate again, and the judge scores different samples. So a lucky pass
+    is unlikely. If round 2 passes, it writes the ticket that ppo-runner needs.
+
+    Both rounds call the judge, which may be billed.
 
     Each round needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER.
     """
@@ -87,7 +88,7 @@ def verify(
 
 
 def anchor(url: Annotated[str, Argument(metavar="URL")], root: Annotated[Path, Option()]) -> None:
-    """Have a timestamp authority certify that the evidence exists now. Sends one hash, nothing else."""
+    """Get a timestamp for the evidence from a timestamp authority. Only one hash is sent."""
     from ..gates.anchor import ANCHORS, make_anchor
 
     make_anchor(url, root, show.tell)
@@ -95,12 +96,13 @@ def anchor(url: Annotated[str, Argument(metavar="URL")], root: Annotated[Path, O
 
 
 def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str = "") -> None:
-    """Sign the ticket of this folder, or sign off (accept) an amber light. Verifies the evidence first.
+    """Sign the ticket of this folder, or sign off (accept) an amber light.
 
-    A ticket needs a signature only if the profile names an owner key. An amber is a check that passed with a caveat;
-    before `askgate package` every amber must be signed off by its name. weaker_thresholds (a threshold weaker than
-    AskGate's own) cannot be signed off. Every sign-off is kept: a second one of the same amber does not replace the
-    first.
+    The command verifies the evidence first. A ticket needs a signature only if the profile names an owner key.
+
+    An amber is a check that passed with a caveat. Before `askgate package`, every amber must be signed off by name.
+    Only weaker_thresholds cannot be signed off: it means that a threshold is weaker than AskGate's own. If an amber is
+    signed off twice, both records are kept.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

@@ -32,8 +32,8 @@ COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "gr
 def quickstart(full: Annotated[bool, Option("--full")] = False) -> None:
     """Run the whole loop with built-in data and model.
 
-    Needs no API key and no GPU. If you run it again, it repeats only stages whose inputs changed. Reports are in
-    reports/rc1, as for every gated run.
+    The loop needs no API key and no GPU. If you run it again, it repeats only the stages whose inputs changed. The
+    reports are in reports/rc1.
     """
     from ..loop.profile_loop import open_loop
 
@@ -47,9 +47,9 @@ def rc1(
 ) -> None:
     """Run the whole loop at full size (profile rc1).
 
-    Needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER (ops/run_local_rc1.sh sets them; the judge is gemini
-    unless you name another). Calls the judge, which may be billed. Stops at the first failure. `rc1` is short for
-    release candidate 1.
+    The run needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER. The script ops/run_local_rc1.sh sets them; its
+    default judge is gemini. The run calls the judge, which may be billed. It stops at the first failure. `rc1` is short
+    for release candidate 1.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed
@@ -131,7 +131,10 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
 
 
 def status(profile: ProfileName | None = None, as_json: options.Json = False) -> None:
-    """Show the state of every stage and the next step. The exit code is 0 if all are green or amber, else 1."""
+    """Show the light of every stage and the next step.
+
+    The exit code is 0 if all lights are green or amber, else 1.
+    """
     from ..loop.profile_loop import open_loop
 
     loop = open_loop(options.chosen_profile(profile))
@@ -147,7 +150,7 @@ def status(profile: ProfileName | None = None, as_json: options.Json = False) ->
 
 
 def kpi(profile: ProfileName | None = None, as_json: options.Json = False) -> None:
-    """Collect the KPIs. Writes quality and engineering figures to reports/kpi.json, each with its source file."""
+    """Collect quality and engineering figures (KPIs). Writes them to reports/kpi.json, each with its source file."""
     from ..config.profile import load_profile
     from ..core.files import write_json
     from ..gates.manifest import newest_evaluation
@@ -165,8 +168,8 @@ def sync(
 ) -> None:
     """List what a run has produced (the SYNC packet).
 
-    For each artifact in configs/sync.yaml, prints its SHA-256, or that it is missing, and writes the list to
-    reports/sync/round_NUMBER.json.
+    The list has every artifact of configs/sync.yaml, with its SHA-256 or the note that it is missing. It is also
+    written to reports/sync/round_NUMBER.json.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet
@@ -181,8 +184,9 @@ def sync(
 def scale(to: str = "1000,5000", profile: ProfileName | None = None) -> None:
     """Score more samples with the judge, in steps.
 
-    Needs a run in this folder whose stages pool_gate, difficulty_gate, calibration, shadow and ablation passed; in
-    profile rc1 also trial_gate. Checks the gates before and after each step and stops at the first failure.
+    The run in this folder must have passed the stages pool_gate, difficulty_gate, calibration, shadow and ablation.
+    Profile rc1 also requires trial_gate. The gates are checked before and after each step. The command stops at the
+    first failure.
     """
     from ..loop.scale import grow
 

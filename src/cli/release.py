@@ -41,9 +41,9 @@ def export_gguf(
 
 
 def package(config: Path | None = None, out: Path = Path("reports/rc1/package.tgz"), key: Path | None = None) -> None:
-    """Pack a finished gated run for others to reproduce. Verifies the evidence first.
+    """Pack a finished gated run, so that others can reproduce it.
 
-    Refused while a gate fails or an amber is not signed off.
+    The command verifies the evidence first. It refuses to pack while a gate fails or an amber is not signed off.
     """
     from ..release.package import make_package
 
@@ -85,8 +85,8 @@ def push(
 ) -> None:
     """Push a model or data to the Hugging Face hub, with a card of its evidence.
 
-    The card has results, gates, fingerprints and licences. You can also push a run that failed a gate, has no ticket
-    or was not evaluated; the card says so. Set HF_TOKEN or run `hf auth login` first.
+    Set HF_TOKEN or run `hf auth login` first. The card has results, gates, fingerprints and licences. You can also push
+    a run that failed a gate, has no ticket or was not evaluated. The card then says so.
     """
     from ..release.push import push_data, push_model
 

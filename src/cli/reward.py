@@ -134,8 +134,9 @@ def weight_calib(
 ) -> None:
     """Calibrate the weights of the reward.
 
-    Fits them to success with least squares and compares them with the old weights (configs/weights_baseline.json) on
-    held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
+    The new weights are fitted to success with least squares. They are compared with the old ones
+    (configs/weights_baseline.json) on held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no gate
+    accepts the result.
     """
     from ..config.loader import load_train_config
     from ..config.profile import load_profile, profile_for
@@ -181,7 +182,7 @@ def overclar_penalty(
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the penalty for needless clarifying questions. With --ablation: measures its effect by training."""
+    """Show the penalty for needless clarifying questions. With --ablation, measure its effect by training."""
     from ..config.loader import load_config, load_train_config
     from ..config.profile import profile_for
 

@@ -37,7 +37,7 @@ def probe_scorer(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Test the judge with real calls. Reports latency and cost, and how the judge scores worthless answers."""
+    """Test the judge with real calls. The report has latency, cost, and the scores of worthless answers."""
     if not live:
         raise BadInput(
             "a probe without calls proves nothing",
@@ -140,9 +140,9 @@ def validate_scores(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Check live scores.
+    """Check that judge scores are real and stable.
 
-    Every score must come from real calls, and the share of samples whose votes disagree must not exceed --max-unstable.
+    Every score must come from real calls. The share of samples whose votes disagree must not exceed --max-unstable.
     """
     from ..gates.checks.scoring import validate_scores as check
 
@@ -173,7 +173,7 @@ def invalidate(spec: Annotated[str, Option()], as_json: options.Json = False) ->
 
 @cache.command("forget-batches")
 def forget_batches(as_json: options.Json = False) -> None:
-    """Stop waiting for votes in pending batches of the provider.
+    """Stop waiting for votes from the provider's Batch API.
 
     The next scoring run requests them again, and they are billed again.
     """

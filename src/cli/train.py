@@ -69,10 +69,13 @@ def sft(
     resume: options.Resume = False,
     gated: Annotated[bool, Option("--gated")] = False,
 ) -> None:
-    """Run only the warm start of a training run: SFT on the pool's demonstrations.
+    """Run only the first part of a training run: SFT on the pool's demonstrations.
 
-    The policy is then in `checkpoints/local/warm_start` (gated: `checkpoints/rc1/warm_start`). To continue with RL, run
-    `askgate train --resume --config FILE` (gated: `askgate ppo-runner --config FILE`) with the same config.
+    The policy is written to `checkpoints/local/warm_start`. To continue with RL, run
+    `askgate train --resume --config FILE` with the same config.
+
+    With --gated, the policy is written to `checkpoints/rc1/warm_start`. To continue with RL, run
+    `askgate ppo-runner --config FILE` with the same config.
     """
     from ..training.run import run, run_gated
 
@@ -98,8 +101,8 @@ def ppo_runner(
 ) -> None:
     """Train a policy with a ticket (gated training).
 
-    The ticket is the file that `askgate round 2` writes if every gate before training passed. Refuses to train if a
-    file that the ticket covers has changed since.
+    The ticket is a file that `askgate round 2` writes if every gate before training passed. If a file that the ticket
+    covers has changed since, ppo-runner refuses to train.
     """
     from ..training.run import run_gated
 
