@@ -142,13 +142,16 @@ def validate_scores(
 ) -> None:
     """Check that judge scores are real and stable.
 
-    Every score must come from real calls. The share of samples whose votes disagree must not exceed --max-unstable.
+    Every score must come from real calls; if one does not, the exit code is 2. The share of samples whose votes
+    disagree must not exceed --max-unstable.
     """
+    from ..gates.checks.scoring import GENUINE
     from ..gates.checks.scoring import validate_scores as check
 
     profile = options.chosen_profile(profile, "rc1")
     made = check(scores, least=least, max_unstable=max_unstable, out=out, profile=profile)
-    show.finish(made, as_json, out)
+    failed = {one.name for one in made.checks if not one.passed}
+    show.finish(made, as_json, out, failed_code=BadInput.exit_code if failed & GENUINE else 1)
 
 
 @cache.command()

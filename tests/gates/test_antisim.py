@@ -45,7 +45,19 @@ def test_another_judge_of_the_quickstart_is_in_its_own_ledger(workspace: Workspa
     workspace.score_honestly()
     assert workspace.failed_checks() == set()
     assert workspace.run("validate_scores", "quickstart.jsonl", "--profile", "quickstart").code == 0
-    assert workspace.run("validate_scores", "quickstart.jsonl").code == 1
+    assert workspace.run("validate_scores", "quickstart.jsonl").code == 2
+
+
+def test_scores_that_are_not_genuine_exit_with_2_and_too_few_with_1(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    scores = workspace.folder / "reports/rc1/scores.jsonl"
+    assert workspace.run("validate_scores").code == 0
+    assert workspace.run("validate_scores", "--least", "1000").code == 1
+    honest = scores.read_text(encoding="utf-8")
+    for genuine, other in (('"live":true', '"live":false'), ('"overall":0.', '"overall":0.9')):
+        assert genuine in honest
+        scores.write_text(honest.replace(genuine, other, 1), encoding="utf-8")
+        assert workspace.run("validate_scores").code == 2
 
 
 def test_the_same_samples_scored_again_from_the_cache_fail(workspace: Workspace) -> None:

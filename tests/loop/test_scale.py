@@ -149,5 +149,5 @@ def test_scores_that_no_ledger_knows_are_refused(askgate: Askgate) -> None:
     scores.write_text("".join(json.dumps(line) + "\n" for line in lines))
     for least, failed in ((12, ["not_in_ledger"]), (13, ["scored", "not_in_ledger"])):
         shown = askgate("validate_scores", scores, "--least", str(least), "--json")
-        assert shown.code == 1
+        assert shown.code == 2
         assert [check["name"] for check in json.loads(shown.out)["checks"] if not check["passed"]] == failed

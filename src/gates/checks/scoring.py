@@ -33,6 +33,9 @@ from ..anti_simulation import assert_not_simulated, ledger_checks
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .provenance import in_ledger, proved, read_scorings
 
+GENUINE = frozenset({"not_live", "not_in_ledger"})
+"""Checks of `validate_scores` on whether a score came from a real call. The others are about quality."""
+
 
 def score_fresh(
     context: RoundContext, environment: Mapping[str, str], tell: Tell, progress: Callable[[Tally], None]
