@@ -50,19 +50,23 @@ def eval_model(
     """Compare a run with its base, measure one model, or run a public benchmark.
 
     Without --model: compares a run with its base, from recorded dialogues. --config is the config of the run. The table
-    also has the policy after SFT and the SFT-only controls. The gates on the trained policy are checked.
+    also has the policy after SFT (column "warm start") and the SFT-only controls. The gates on the trained policy are
+    checked.
 
     With --model: runs that model on held-out samples.
 
     With --model, --bench and --data: runs a public benchmark. If it is interrupted, the same command resumes it.
     """
+    one_model: dict[str, object] = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out}
+    one_model |= {"--backend": backend != "pytorch", "--adapter": adapter}
     if bench is not None or data is not None or limit is not None or actions:
         if bench is None or data is None or model is None:
             absent = "--bench" if bench is None else "--data" if data is None else "--model"
             raise BadInput("is missing", where=absent, remedy="give --bench NAME, --data FILE and --model MODEL")
-        if overrides or n is not None or compare or out or tag or greedy or backend != "pytorch" or adapter:
-            unused = "--set, --n, --compare, --out, --tag, --greedy, --backend and --adapter belong to held-out samples"
-            raise BadInput(unused, where="--bench", remedy="leave them out; --limit runs fewer rows")
+        held_out = {"--config": config != options.QUICKSTART, "--set": overrides, "--tag": tag, **one_model}
+        if wrong := [flag for flag, value in held_out.items() if value]:
+            remedy = "leave it out; --limit runs fewer rows"
+            raise BadInput("is for held-out samples, not for --bench", where=", ".join(wrong), remedy=remedy)
         from ..benchmarks.runner import FOLDER, PAGE, run_benchmark
 
         result, path = run_benchmark(bench, data, model, limit, actions, reporter=show.Terminal())
@@ -70,9 +74,7 @@ def eval_model(
     from ..config.loader import load_train_config
 
     if model is None:
-        given = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out, "--backend": backend != "pytorch"}
-        given["--adapter"] = adapter
-        if wrong := [flag for flag, value in given.items() if value]:
+        if wrong := [flag for flag, value in one_model.items() if value]:
             raise BadInput("measures one model", where=", ".join(wrong), remedy="add --model FOLDER")
         from ..training import results
 

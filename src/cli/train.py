@@ -72,10 +72,10 @@ def sft(
     """Run only the first part of a training run: SFT on the pool's demonstrations.
 
     The policy is written to `checkpoints/local/warm_start`. To continue with RL, run
-    `askgate train --resume --config FILE` with the same config.
+    `askgate train --resume --config FILE` with the same --config and the same --set flags.
 
     With --gated, the policy is written to `checkpoints/rc1/warm_start`. To continue with RL, run
-    `askgate ppo-runner --config FILE` with the same config.
+    `askgate ppo-runner --config FILE` with the same --config and the same --set flags.
     """
     from ..training.run import run, run_gated
 
@@ -89,7 +89,8 @@ def sft(
             run(config, resume, None, overrides, show.Terminal(), warm_start_only=True)
     except Stop:
         raise typer.Exit(1) from None
-    typed = f"askgate {'ppo-runner' if gated else 'train --resume'} --config {config}"
+    verb = ("ppo-runner",) if gated else ("train", "--resume")
+    typed = shlex.join(["askgate", *verb, "--config", str(config), *_set_flags(overrides)])
     show.say(f"the warm start is complete; to continue: {typed}", f"热启动已完成；继续训练：{typed}")
 
 
@@ -128,12 +129,16 @@ def _say_next(config: Path, overrides: list[str] | None) -> None:
     from ..core.paths import FINAL_MODEL
 
     settings = load_train_config(config, overrides)
-    flags = [word for one in overrides or () for word in ("--set", one)]
-    compare = shlex.join(["askgate", "eval", "--config", str(config), *flags])
+    compare = shlex.join(["askgate", "eval", "--config", str(config), *_set_flags(overrides)])
     model = settings.checkpoints(settings.seeds[0]) / FINAL_MODEL
     show.say(f"-> {both('check the gates', '检查闸门')}: {compare}")
     show.say(f"-> {both('curves and episodes', '曲线与对话记录')}: askgate board")
     show.say(f"-> {both('talk to it', '与它对话')}: askgate chat {model}")
+
+
+def _set_flags(overrides: list[str] | None) -> list[str]:
+    """The --set flags as they were typed."""
+    return [word for one in overrides or () for word in ("--set", one)]
 
 
 @contextmanager

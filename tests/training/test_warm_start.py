@@ -37,6 +37,8 @@ def test_the_warm_start_alone_and_then_the_rest_is_the_whole_run(place: Path, as
     assert [line["step"] for line in lines(place / "logs/eval.jsonl")] == [0, 2]
     again = askgate("sft", "--config", config, "--resume")
     assert "the warm start was complete already" in again.err
+    again = askgate("sft", "--config", config, "--resume", "--set", "checkpoint.keep=5")
+    assert f"to continue: askgate train --resume --config {config} --set checkpoint.keep=5\n" in again.out
     done = askgate("train", "--config", config, "--resume")
     assert done.code == 0, done.err
     assert (weights(place), same_metrics(place / "logs/metrics.jsonl")) == (whole, metrics)
