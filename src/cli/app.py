@@ -145,8 +145,8 @@ def common(version: Annotated[bool, typer.Option("--version", is_eager=True, cal
     \b
     Exit codes:
       0    passed or done
-      1    a gate failed, a stage is not done, an amber light is not
-           signed off, or a callback stopped training
+      1    a gate failed, a stage is not done, an amber is not signed off,
+           or a callback stopped training
       2    bad input or environment; scores or evidence that are not genuine
       130  you pressed Ctrl-C
     """

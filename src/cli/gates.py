@@ -96,13 +96,16 @@ def anchor(url: Annotated[str, Argument(metavar="URL")], root: Annotated[Path, O
 
 
 def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str = "") -> None:
-    """Sign the ticket of this folder, or sign off (accept) an amber light.
+    """Sign the ticket of this folder, or sign off (accept) an amber.
 
     The command verifies the evidence first. A ticket needs a signature only if the profile names an owner key.
 
-    An amber is a check that passed with a caveat. Before `askgate package`, every amber must be signed off by name.
-    Only weaker_thresholds cannot be signed off: it means that a threshold is weaker than AskGate's own. If an amber is
-    signed off twice, both records are kept.
+    An amber is a caveat of a stage that passed, such as judge_auc. One light can have several. Before `askgate
+    package`, every amber must be signed off by name. The light stays amber. If an amber is signed off twice, both
+    records are kept.
+
+    Only weaker_thresholds cannot be signed off: a threshold is weaker than AskGate's own, so the run cannot be
+    packaged. Restore the threshold and run both rounds again.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

@@ -32,8 +32,8 @@ COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "gr
 def quickstart(full: Annotated[bool, Option("--full")] = False) -> None:
     """Run the whole loop with built-in data and model.
 
-    The loop needs no API key and no GPU. If you run it again, it repeats only the stages whose inputs changed. The
-    reports are in reports/rc1.
+    The loop needs no API key and no GPU. If you run it again, it repeats only the stages whose inputs changed. The main
+    report is reports/rc1/RC1.html.
     """
     from ..loop.profile_loop import open_loop
 
@@ -168,8 +168,8 @@ def sync(
 ) -> None:
     """List what a run has produced (the SYNC packet).
 
-    The list has every artifact of configs/sync.yaml, with its SHA-256 or the note that it is missing. It is also
-    written to reports/sync/round_NUMBER.json.
+    The packet has two lists of the artifacts in configs/sync.yaml: those that exist, with their SHA-256, and those that
+    are missing. It is printed, and written to reports/sync/round_NUMBER.json.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet

@@ -114,7 +114,7 @@ PORT = 8712
 def report(profile: ProfileName | None = None, evaluation: Path | None = None, as_json: options.Json = False) -> None:
     """Write the RC1 report of the run in this folder.
 
-    The exit code is 0 only if both rounds, the evidence and the results passed and every amber light is signed off.
+    The exit code is 0 only if both rounds, the evidence and the results passed and every amber is signed off.
     """
     from ..config.profile import load_profile
     from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1

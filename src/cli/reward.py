@@ -134,9 +134,9 @@ def weight_calib(
 ) -> None:
     """Calibrate the weights of the reward.
 
-    The new weights are fitted to success with least squares. They are compared with the old ones
-    (configs/weights_baseline.json) on held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no gate
-    accepts the result.
+    Finds, by least squares, the weights whose score best predicts whether a dialogue succeeds. Compares them with the
+    old ones (configs/weights_baseline.json) on held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no
+    gate accepts the result.
     """
     from ..config.loader import load_train_config
     from ..config.profile import load_profile, profile_for
