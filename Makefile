@@ -22,7 +22,7 @@ $(RUN_READY): pyproject.toml packages/askgate-env/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "AskGate needs Python 3.11 or later: make setup PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing AskGate and torch into $(VENV): about 1.5 GB, some minutes"
+	@echo "installing AskGate and torch into $(VENV): several GB, as torch from PyPI includes CUDA on Linux; some minutes"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable packages/askgate-env --editable '.[train]'
 	touch $@
 

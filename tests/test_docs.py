@@ -138,12 +138,12 @@ def test_both_readmes_say_what_trains_and_what_infers() -> None:
         READMES,
         (
             (
-                "Training uses PyTorch (and TRL)",
+                "Training uses PyTorch; TRL is optional",
                 "Inference and offline evaluation can use llama.cpp with a GGUF file",
                 "Online rollouts never use llama.cpp",
             ),
             (
-                "训练用 PyTorch（及 TRL）",
+                "训练用 PyTorch，TRL 可选",
                 "推理和离线评测也可以用 llama.cpp 加 GGUF 文件",
                 "在线 rollout 不用 llama.cpp",
             ),
