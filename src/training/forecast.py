@@ -347,6 +347,7 @@ def forecast_run(
     length = min(whole, rollout.max_tokens)
     said = episode.turns * turn * length / whole
     passes = -(-config.batch_size // memory.slots) * said
+    episode_s = constants["cuda_episode_ms"] / 1e3 if cuda else 0.0
     if cuda:
         cached = memory.slots * length / 2 * shape.layers * 2 * shape.kv * _BYTES[dtype]
         read = (shape.linear + shape.vocab * shape.hidden) * _BYTES[dtype] + cached
@@ -361,9 +362,18 @@ def forecast_run(
     learn = forward + backward + (forward if config.optimizer.gradient_checkpointing else 0)
     tokens = config.batch_size * length
     several = 1 if tokens > memory.pack_tokens * config.optimizer.minibatches else 0
-    update = tokens * (forward + config.optimizer.epochs * (learn + several * forward)) / rate
+
+    def spent(count: float, per_token: float, most_tokens: float) -> float:
+        """Seconds of passes over `count` tokens, `most_tokens` in each. With a small model a GPU waits for the host."""
+        host_s = count / most_tokens * per_token / forward * shape.layers * constants["cuda_layer_us"] / 1e6
+        return max(count * per_token / rate, host_s if cuda else 0.0)
+
+    settings, pack = config.optimizer, memory.pack_tokens
+    packed = min(pack, tokens / settings.minibatches)
+    update = spent(tokens, forward, pack) + settings.epochs * spent(tokens, learn + several * forward, packed)
     if config.demo_loss:
-        update += config.optimizer.epochs * config.optimizer.minibatches * config.demo_loss.batch_tokens * learn / rate
+        demos = settings.epochs * settings.minibatches * config.demo_loss.batch_tokens
+        update += spent(demos, learn, min(pack, config.demo_loss.batch_tokens))
     seeds, warm = len(config.seeds), config.warm_start
     warm_steps = min(config.steps, config.warm_steps)
     steps = (config.steps - warm_steps) * seeds
@@ -371,11 +381,11 @@ def forecast_run(
         memory=memory,
         available=available,
         device=device.type,
-        rollout_s=passes * pass_s + tokens * forward * (1 - said / length) / rate,
+        rollout_s=passes * pass_s + tokens * forward * (1 - said / length) / rate + config.batch_size * episode_s,
         update_s=update,
         steps=steps,
         warm_steps=warm_steps * seeds,
-        warm_s=seeds * warm.tokens * learn / rate if warm else 0.0,
+        warm_s=seeds * spent(warm.tokens, learn, min(pack, warm.batch_tokens)) if warm else 0.0,
         judged=round(steps * config.batch_size * config.reward.live_share) if config.live_mode else 0,
         disk=disk,
     )
