@@ -112,14 +112,18 @@ def test_gated_quickstart_changes_only_pool_reward_and_control() -> None:
     assert gated.eval.model_copy(update={"control": True}) == quick.eval
 
 
-def test_full_quickstart_changes_only_sizes_and_controls() -> None:
+def test_full_quickstart_changes_only_strategy_sizes_and_controls() -> None:
     quick, full = loaded("quickstart_gated"), loaded("quickstart_full")
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
     assert full.eval.control_tokens is not None
     looks = {"control": False, "control_tokens": None, "every_steps": quick.eval.every_steps, "n": quick.eval.n}
-    sizes = {name: getattr(quick, name) for name in ("seeds", "steps", "batch_size", "rollout")}
-    drawn = {"priority_sampling": full.priority_sampling.model_copy(update={"seed_ratio": None})}
+    sizes = {name: getattr(quick, name) for name in ("seeds", "steps", "batch_size", "rollout", "lr")}
+    sizes |= {name: getattr(quick, name) for name in ("strategy", "strategy_options")}
+    share = quick.priority_sampling.need_ask_share
+    drawn = {
+        "priority_sampling": full.priority_sampling.model_copy(update={"seed_ratio": None, "need_ask_share": share})
+    }
     assert full.model_copy(update=sizes | drawn | {"eval": full.eval.model_copy(update=looks)}) == quick
     assert full.rollout == quick.rollout.model_copy(update={"slots": full.batch_size})
 
@@ -132,7 +136,7 @@ def test_quickstart_ablation_halves_the_batch() -> None:
         update={
             "batch_size": quick.batch_size // 2,
             "rollout": quick.rollout.model_copy(update={"slots": ablated.rollout.slots}),
-            "lr": 2e-4,
+            "lr": 2 * quick.lr,
             "warm_start": None,
             "priority_sampling": quick.priority_sampling.model_copy(update={"need_ask_share": None}),
             "optimizer": quick.optimizer.model_copy(update={"critic_warmup_steps": 3}),
