@@ -35,7 +35,6 @@ import sys
 import time
 from collections import defaultdict
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ from src.data.pool.build import build_pool  # noqa: E402
 from src.data.pool.meta import read_meta  # noqa: E402
 from src.data.pool.plan import BuildPlan  # noqa: E402
 from src.data.pool.shadow_set import materialize_shadow  # noqa: E402
-from src.engines.job import DemoLoss, TrainJob, WarmStart  # noqa: E402
+from src.engines.job import TrainJob, WarmStart  # noqa: E402
 from src.engines.models import compile_layers, load_policy, save_policy  # noqa: E402
 from src.engines.pure_pt import PurePT  # noqa: E402
 from src.engines.sft import SftPlan, fine_tune  # noqa: E402
@@ -143,10 +142,6 @@ def make_job(config: TrainConfig, seed: int, device: torch.device) -> TrainJob:
     if config.warm_start:
         plan = SftPlan(config.warm_start.tokens, config.warm_start.lr, config.warm_start.batch_tokens, seed)
         warm = WarmStart(config.warm_start.steps, plan, lambda: demonstrations(config.seed_pool, renderer, limits))
-    demo_loss = None
-    if section := config.demo_loss:
-        read = partial(demonstrations, config.seed_pool, renderer, limits)
-        demo_loss = DemoLoss(section.weight, section.batch_tokens, read)
     return TrainJob(
         model=config.base_model,
         renderer=renderer,
@@ -165,7 +160,6 @@ def make_job(config: TrainConfig, seed: int, device: torch.device) -> TrainJob:
         lora_targets=lora_targets(config.finetune.targets, memory_gb(device)),
         kl_alert=config.kl_alert,
         warm_start=warm,
-        demo_loss=demo_loss,
     )
 
 

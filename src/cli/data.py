@@ -308,7 +308,7 @@ def export(
     """Export a pool or recorded episodes for other trainers.
 
     The formats messages and sharegpt export the demonstrations of the pool. With --episodes, they export the successful
-    episodes instead.
+    episodes instead, without lucky guesses.
 
     The format dpo exports pairs of turns. It takes the best and the worst episode of a sample, and the first turn where
     they differ. If no episode succeeded, the demonstration takes the place of the best one.

@@ -33,8 +33,9 @@ def run_round(
     """Check the gates before training: round 1 first, then round 2.
 
     A gate compares measured values with thresholds. Round 1 shows what is wrong. Round 2 needs a passed round 1, the
-    same files and the same code. It measures every gate again, and the judge scores different samples. So a lucky pass
-    is unlikely. If round 2 passes, it writes the ticket that ppo-runner needs.
+    same files and the same code. It measures every gate again, and the judge scores new samples. So nothing can be
+    changed between the rounds, and the judge must answer well twice. If round 2 passes, it writes the ticket that
+    ppo-runner needs.
 
     Both rounds call the judge, which may be billed.
 
@@ -101,7 +102,7 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
     The command verifies the evidence first. A ticket needs a signature only if the profile names an owner key.
 
     An amber is a caveat of a stage that passed, such as judge_auc. One light can have several. Before `askgate
-    package`, every amber must be signed off by name. The light stays amber. If an amber is signed off twice, both
+    package`, every amber must be signed off separately (--amber NAME). The light stays amber. If an amber is signed off twice, both
     records are kept.
 
     Only weaker_thresholds cannot be signed off: a threshold is weaker than AskGate's own, so the run cannot be

@@ -135,8 +135,6 @@ class OptimizerSection(Section):
     for 30 to 40% more time."""
     critic_lr: float = Field(default=1e-3, gt=0, le=1)
     critic_hidden: int = Field(default=128, ge=1, le=65_536)
-    critic_reaches_trunk: bool = False
-    """Whether the value loss also updates the policy's layers."""
     critic_epochs: int = Field(default=0, ge=0, le=100)
     """Extra epochs of the critic alone per batch; they cost little and let it learn faster than the policy."""
     critic_warmup_steps: int = Field(default=0, ge=0)
@@ -154,16 +152,6 @@ class WarmStartSection(Section):
     lr: float = Field(default=3e-4, gt=0, le=1)
     """Peak learning rate: it rises over 5% of the tokens and falls as a cosine to a tenth."""
     batch_tokens: int = Field(default=4096, ge=32)
-
-
-class DemoLossSection(Section):
-    """SFT loss on random demonstrations of the pool, added to every update of the strategy, so that it keeps what SFT
-    taught (PPO-ptx of Ouyang et al. 2022, arXiv:2203.02155)."""
-
-    weight: float = Field(gt=0, le=10)
-    """Weight of this loss; that of the strategy's loss is 1."""
-    batch_tokens: int = Field(default=4096, ge=32)
-    """Tokens of the demonstrations in an update, user and tool tokens included."""
 
 
 class RewardSection(Section):
@@ -380,8 +368,6 @@ class TrainConfig(Section):
 
     warm_start: WarmStartSection | None = None
     """null: the strategy starts from the base."""
-    demo_loss: DemoLossSection | None = None
-    """null: updates of the strategy use episodes only."""
     steps: int = Field(ge=1, le=10_000_000)
     """Steps of the run, those of the warm start included. `max_steps` is another name of this key."""
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(strict=False, min_length=1)]

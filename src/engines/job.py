@@ -67,15 +67,6 @@ class WarmStart:
 
 
 @dataclass(frozen=True)
-class DemoLoss:
-    """The SFT loss on random demonstrations, added to every update of the strategy."""
-
-    weight: float
-    batch_tokens: int
-    demonstrations: Callable[[], Sequence[Demo]]
-
-
-@dataclass(frozen=True)
 class TrainJob:
     """One training run of one seed."""
 
@@ -104,8 +95,6 @@ class TrainJob:
     """None: no episode is scored live."""
     warm_start: WarmStart | None = None
     """None: the strategy starts from the base."""
-    demo_loss: DemoLoss | None = None
-    """None: the strategy's loss is the whole loss."""
     last_good: Callable[[int], Path | None] = lambda before: None
     """Newest checkpoint below a step whose weights are not known to breach `kl_alert`; None where there is none. The KL
     of a step is that of the weights before it: `n` alerts up to step `s` are about the weights of step `s - n` on."""

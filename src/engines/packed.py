@@ -147,21 +147,19 @@ class Learner(nn.Module):
         policy: Any,
         critic: Critic | None,
         temperature: float,
-        critic_reaches_trunk: bool,
         entropy: Entropy = "trained",
     ) -> None:
         super().__init__()
         self.policy, self.critic = policy, critic
-        self.temperature, self.critic_reaches_trunk, self.entropy = temperature, critic_reaches_trunk, entropy
+        self.temperature, self.entropy = temperature, entropy
 
     def forward(self, stream: Stream, critic_only: bool = False) -> Scored:
         """With `critic_only` no gradient reaches the policy."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not critic_only):
             hidden_NH = hidden_before(self.policy, stream)
             logp_N, entropy_N = score_tokens(self.policy, hidden_NH, stream.said_N, self.temperature, self.entropy)
-        if not self.critic_reaches_trunk:
-            hidden_NH = hidden_NH.detach()
-        return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH))
+        # The value loss trains the critic alone: one that also trained the policy's layers did worse (docs/results.md).
+        return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH.detach()))
 
     def call(self, function: Callable[..., Tensor], stream: Stream) -> Tensor:
         """Calls a function on the policy and a stream. A sharded policy has its weights only inside of this module."""

@@ -7,7 +7,7 @@
         rewards      = reward(episode)                  # outcome, dimensions, over-clarification penalty
         ref_logprobs = frozen start on the same tokens  # for the KL penalty: the warm start, or else the base
         targets      = strategy.targets(batch)          # advantages and returns (PPO, GRPO) or pairs (DPO)
-        for epoch, minibatch: AdamW step on strategy.loss(...), plus `demo_loss` on random demonstrations if it is set
+        for epoch, minibatch: AdamW step on strategy.loss(...)
         callbacks: evaluate, log, save a checkpoint
 
 The losses are in `strategies/ppo.py`, `grpo.py` and `dpo.py`. All randomness of a step comes from the seed and the
@@ -49,7 +49,7 @@ from .models import (
     recompute_layers,
 )
 from .packed import Entropy, Learner, Scored, Stream, backward, pack
-from .sft import MAX_NORM, Demo, random_batch, sft_batches, sft_loss, sft_optimizer
+from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 CRITIC_MINIBATCH = 512
@@ -159,14 +159,13 @@ class PurePT(BaseEngine):
         streams = pack([demos[row] for row in self.ranks.own(rows)], room, self.job.device)
         return self.ranks.level(streams, self.job.device), sum(int(demos[row].policy.sum()) for row in rows)
 
-    def _sft_backward(self, streams: Sequence[Stream], said: int, weight: float = 1.0) -> Tensor:
-        """Adds the gradient of these streams of a batch with `said` policy tokens, times `weight`. Returns their share
-        of the loss, without the weight."""
+    def _sft_backward(self, streams: Sequence[Stream], said: int) -> Tensor:
+        """Adds the gradient of these streams of a batch with `said` policy tokens. Returns their share of the loss."""
         loss = torch.zeros((), device=self.job.device)
         for stream in streams:
             with self.accelerator.autocast():
                 part = self.learner.call(sft_loss, stream) * (len(stream.said_N) / said)
-            self.accelerator.backward(weight * part)
+            self.accelerator.backward(part)
             loss += part.detach()
         return loss
 
@@ -221,8 +220,7 @@ class PurePT(BaseEngine):
                 if not streams:
                     continue
                 with timer.part("forward_backward"):
-                    demos = None if critic_only else self._demo_batch(rng)
-                    passes = partial(self._backward, streams, part, part_targets, critic_only, demos)
+                    passes = partial(self._backward, streams, part, part_targets, critic_only)
                     found = backward_strictly(passes, self.optimizer.zero_grad)
                 with timer.part("optimizer"):
                     found |= self._optimizer_step()
@@ -234,34 +232,16 @@ class PurePT(BaseEngine):
         return {**weighted_means(metrics, token_counts), **first}
 
     def _backward(
-        self,
-        streams: Sequence[Stream],
-        part: Batch,
-        targets: Targets,
-        critic_only: bool,
-        demos: tuple[list[Stream], int] | None,
+        self, streams: Sequence[Stream], part: Batch, targets: Targets, critic_only: bool
     ) -> dict[str, Tensor]:
-        """Adds the gradients of a minibatch of episodes and of a batch of demonstrations."""
+        """Adds the gradients of a minibatch of episodes. Returns its metrics."""
 
         def loss(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
             value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
             return value, {**metrics, **logp_gap(now.logp_N.detach(), part.logp_N)}
 
         spread = partial(self.ranks.spread_scores, part.episode_N)
-        found = backward(self.accelerator, self.learner, streams, loss, critic_only, spread)
-        if demos and self.job.demo_loss:
-            found["demo_loss"] = self.ranks.sum(self._sft_backward(*demos, self.job.demo_loss.weight))
-        return found
-
-    def _demo_batch(self, rng: np.random.Generator) -> tuple[list[Stream], int] | None:
-        """Random demonstrations for the `demo_loss` of one update, as `_sft_backward` takes them."""
-        settings = self.job.demo_loss
-        if settings is None:
-            return None
-        demos = self._demonstrations = self._demonstrations or settings.demonstrations()
-        rows = random_batch(demos, settings.batch_tokens, rng)
-        self.tokens_seen += sum(len(demos[row].tokens) for row in rows)
-        return self._sft_streams(demos, rows, settings.batch_tokens)
+        return backward(self.accelerator, self.learner, streams, loss, critic_only, spread)
 
     def _optimizer_step(self) -> dict[str, Tensor]:
         """Clips the gradients and updates the weights. Returns the gradient norms before clipping.
@@ -312,7 +292,7 @@ class PurePT(BaseEngine):
         if job.optimizer.gradient_checkpointing:
             recompute_layers(policy)
         entropy: Entropy = "trained" if getattr(job.strategy, "entropy_coef", 1.0) else "reported"
-        learner = Learner(policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk, entropy)
+        learner = Learner(policy, critic, job.rollout.temperature, entropy)
         self.accelerator.free_memory()
         # Evaluation mode: autocast only, and no DDP around it.
         self.learner = self.accelerator.prepare_model(learner, evaluation_mode=self.ranks.distributed)

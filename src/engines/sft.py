@@ -126,11 +126,6 @@ def endless_batches(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]
         yield from _cut(rng.permutation(len(demos)), demos, plan.batch_tokens)
 
 
-def random_batch(demos: Sequence[Demo], max_tokens: int, rng: np.random.Generator) -> list[int]:
-    """Rows of random demonstrations of at most `max_tokens` tokens together; one in any case."""
-    return next(_cut(rng.permutation(len(demos)), demos, max_tokens), [])
-
-
 def _cut(order: NDArray[np.int64], demos: Sequence[Demo], max_tokens: int) -> Iterator[list[int]]:
     """Consecutive rows of at most `max_tokens` tokens together; one in any case."""
     rows: list[int] = []

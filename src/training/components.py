@@ -33,7 +33,7 @@ from ..core.jsonl import read_records
 from ..core.model_files import explain_tokenizer_errors, find_model, read_once
 from ..core.user_class import load_user_class, require_members
 from ..data.pool.meta import read_meta
-from ..engines.job import DemoLoss, LiveJudge, TrainJob, WarmStart
+from ..engines.job import LiveJudge, TrainJob, WarmStart
 from ..engines.sft import SftPlan
 from ..reward.configured import make_reward
 from ..reward.live_share import RunJudge
@@ -94,15 +94,15 @@ def make_engine(
     """The engine of a seed, and its job. Ranks other than 0 have no judge and no checkpoints."""
     config = ready.config
     with naming_keys(ready.path, config):
-        weights, warm, demo_loss = unstable_weights(config), config.warm_start, config.demo_loss
+        weights, warm = unstable_weights(config), config.warm_start
         limits, optimizer = config.rollout_limits(read_meta(config.seed_pool).tools), config.optimizer
         if ready.forecast:
             memory = ready.forecast.memory
             limits = limits.model_copy(update={"slots": memory.slots})
             optimizer = optimizer.model_copy(update={"pack_tokens": memory.pack_tokens})
-        demos = partial(demonstrations, config.seed_pool, ready.renderer, limits)
         warm_start = None
         if warm:
+            demos = partial(demonstrations, config.seed_pool, ready.renderer, limits)
             warm_start = WarmStart(warm.steps, SftPlan(warm.tokens, warm.lr, warm.batch_tokens, seed), demos)
         job = TrainJob(
             model=ready.model,
@@ -123,7 +123,6 @@ def make_engine(
             kl_alert=config.kl_alert,
             judge=judge,
             warm_start=warm_start,
-            demo_loss=DemoLoss(demo_loss.weight, demo_loss.batch_tokens, demos) if demo_loss else None,
             last_good=last_good,
         )
         prepare_device(ready.device)

@@ -371,9 +371,6 @@ def forecast_run(
     settings, pack = config.optimizer, memory.pack_tokens
     packed = min(pack, tokens / settings.minibatches)
     update = spent(tokens, forward, pack) + settings.epochs * spent(tokens, learn + several * forward, packed)
-    if config.demo_loss:
-        demos = settings.epochs * settings.minibatches * config.demo_loss.batch_tokens
-        update += spent(demos, learn, min(pack, config.demo_loss.batch_tokens))
     seeds, warm = len(config.seeds), config.warm_start
     warm_steps = min(config.steps, config.warm_steps)
     steps = (config.steps - warm_steps) * seeds

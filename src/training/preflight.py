@@ -87,13 +87,9 @@ def preflight(
         judge_settings(config)
         unstable_weights(config)
         engine = load_engine(config.engine, config.strategy)
-        if not getattr(engine, "warm_starts", False):
-            for where, remedy in (
-                ("warm_start", "set engine: pure_pt; or set warm_start: null, and a policy after SFT as base_model"),
-                ("demo_loss", "set engine: pure_pt, or demo_loss: null"),
-            ):
-                if getattr(config, where):
-                    raise BadInput(f"{config.engine} does not train on demonstrations", where=where, remedy=remedy)
+        if config.warm_start and not getattr(engine, "warm_starts", False):
+            remedy = "set engine: pure_pt; or set warm_start: null, and a policy after SFT as base_model"
+            raise BadInput(f"{config.engine} does not train on demonstrations", where="warm_start", remedy=remedy)
         if ranks().world > 1 and not getattr(engine, "several_processes", False):
             remedy = "start it without torchrun, or set engine: pure_pt"
             raise BadInput(f"{config.engine} runs in one process", where="engine", remedy=remedy)

@@ -11,7 +11,7 @@ import torch
 
 from src.agents.trajectory import Trajectory
 from src.config.train_config import FinetuneSection
-from src.engines.job import DemoLoss, WarmStart
+from src.engines.job import WarmStart
 from src.engines.models import load_policy
 from src.engines.pure_pt import PurePT
 from src.engines.sft import SftPlan, fine_tune, sft_batches
@@ -126,61 +126,3 @@ def test_demonstrations_are_read_only_for_the_warm_start(taught: Path, tmp_path:
     again = PurePT(job)
     again.load(tmp_path)
     steps(again, 1)
-
-
-def with_demos(folder: Path, weight: float, demonstrations: Any = None, **settings: Any) -> PurePT:
-    one = engine(folder, **settings)
-    demo_loss = DemoLoss(weight, 200, demonstrations or (lambda: demos(renderer_of(folder))))
-    return PurePT(replace(one.job, demo_loss=demo_loss))
-
-
-@pytest.mark.parametrize("method", ["full", "lora"])
-def test_a_run_with_demo_loss_resumes_to_the_same_bits(taught: Path, tmp_path: Path, method: str) -> None:
-    whole, first = (with_demos(taught, 0.5, method=method) for _ in range(2))
-    wanted, begun = steps(whole, 5), steps(first, 3)
-    first.save(tmp_path)
-    torch.manual_seed(99)
-    second = with_demos(taught, 0.5, method=method)
-    second.load(tmp_path)
-    assert begun + steps(second, 2) == wanted
-    assert fingerprint(second.learner) == fingerprint(whole.learner)
-    assert second.tokens_seen == whole.tokens_seen > steps_read(engine(taught, method=method), 5)
-
-
-def steps_read(one: PurePT, count: int) -> int:
-    steps(one, count)
-    return one.tokens_seen
-
-
-def test_demo_loss_adds_its_gradient_to_that_of_the_strategy(taught: Path) -> None:
-    """Without an advantage the episodes teach nothing, so the weights move only by the demonstrations."""
-    plain, taught_more = engine(taught, Indifferent), with_demos(taught, 1.0, strategy=Indifferent)
-    for one in (plain, taught_more):
-        steps(one, WARM)
-    before = fingerprint(plain.policy)
-    steps(plain, 1)
-    metrics = steps(taught_more, 3)
-    assert fingerprint(plain.policy) == before != fingerprint(taught_more.policy)
-    assert metrics[-1]["demo_loss"] < metrics[0]["demo_loss"]
-
-
-class Indifferent(GRPO):
-    """GRPO that gives every episode an advantage of 0 and no KL penalty."""
-
-    def __init__(self) -> None:
-        super().__init__(group_size=4, kl_coef=0.0, target_kl=None)
-
-    def targets(self, batch: Any) -> Any:
-        found = super().targets(batch)
-        return {**found, "advantage_N": found["advantage_N"] * 0, "teaches_E": torch.ones_like(found["teaches_E"])}
-
-
-def test_the_critic_warms_up_without_demonstrations(taught: Path) -> None:
-    def refuse() -> list[Trajectory]:
-        raise AssertionError("only the critic learns")
-
-    one = with_demos(taught, 1.0, refuse, critic_warmup_steps=1)
-    steps(one, WARM)
-    assert "demo_loss" not in steps(one, 1)[0]
-    with pytest.raises(AssertionError, match="only the critic"):
-        one.take_step()

@@ -49,7 +49,6 @@ def reconfigure(**changes: Any) -> None:
         pytest.param({"reward": REWARD | {"alpha": 0.6}}, "reward.alpha", id="a price that no ablation measured"),
         pytest.param({"reward": REWARD | {"outcome": 10.0}}, "reward.outcome", id="a price of a tenth"),
         pytest.param({"reward": REWARD | {"info": 0.9}}, "reward.info", id="a reward of asks that no ablation had"),
-        pytest.param({"demo_loss": {"weight": 1.0}}, "demo_loss", id="a loss that no ablation had"),
         pytest.param({"reward": REWARD | {"cap": 0}}, "reward.cap", id="a penalty that counts no ask"),
         pytest.param({"seed_pool": "data/other.jsonl"}, "seed_pool", id="a pool that no gate saw"),
         pytest.param(
@@ -155,8 +154,6 @@ def test_a_demonstration_that_shows_a_shadow_sample(run: Path, field: str) -> No
     assert caught("config") == {"warm_start"}
     reconfigure(warm_start=None)
     assert caught("config") == set(), "nothing is learned from demonstrations then"
-    reconfigure(warm_start=None, demo_loss={"weight": 0.5})
-    assert caught("config") == {"warm_start", "demo_loss"}, "and the ablation has no such loss"
 
 
 @pytest.fixture

@@ -52,8 +52,10 @@ def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate
     assert f"{place / 'own.yaml'}: clip: is not what the run began with: it was 0.2 and is 0.5" in done.err
     assert done.err.count("\n") == 1
     assert not list(Path("reports").glob("ERROR_*"))
-    done = askgate("train", "--config", write_config(place, steps=2, demo_loss={"weight": 0.5}), "--resume")
-    assert "demo_loss.weight: is not what the run began with: it was None and is 0.5" in done.err
+    done = askgate(
+        "train", "--config", write_config(place, steps=2, warm_start={"steps": 1, "tokens": 500}), "--resume"
+    )
+    assert "warm_start.steps: is not what the run began with: it was None and is 1" in done.err
 
 
 def test_a_refused_resume_changes_nothing(place: Path, askgate: Askgate) -> None:

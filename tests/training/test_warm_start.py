@@ -115,7 +115,6 @@ PLAIN = {"engine": "their_engine:Plain"}
     [
         ({}, "warm_start", "there is no warm start in this config"),
         (WARM | PLAIN, "warm_start", "their_engine:Plain does not train on demonstrations"),
-        (PLAIN | {"demo_loss": {"weight": 1.0}}, "demo_loss", "their_engine:Plain does not train on demonstrations"),
     ],
 )
 def test_a_warm_start_that_cannot_be_made_is_refused(

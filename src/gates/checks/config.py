@@ -87,7 +87,6 @@ def _required_settings(
         ("reward.alpha[ablation]", reward.alpha, "==", ablation.reward.alpha),
         ("reward.outcome[ablation]", reward.outcome, "==", ablation.reward.outcome),
         ("reward.info[ablation]", reward.info, "==", ablation.reward.info),
-        ("demo_loss[ablation]", config.demo_loss == ablation.demo_loss, "==", 1),
         ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
         # The weights that were calibrated and compared must be those that reward the run.
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
@@ -135,7 +134,7 @@ def _unstable_check(path: Path, context: RoundContext) -> Check:
 def _warm_start_check(path: Path, context: RoundContext) -> Check:
     """No demonstration that is trained on shows a sample of the shadow set."""
     paths, limits, leaks = context.profile.paths, context.profile.thresholds.pool, 0
-    if (config := _settings(path)) and (config.warm_start or config.demo_loss):
+    if (config := _settings(path)) and config.warm_start:
         files = (paths.balanced, paths.shadow_set)
         leaks = _demonstration_leaks(*files, limits.leak_ngram, limits.leak_sim, *map(sha256_file, files))
     return check("warm_start", leaks, "==", 0, *remedies("gates")["warm_start"])
