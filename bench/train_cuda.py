@@ -85,7 +85,7 @@ def main() -> None:
     policy: Any = random_model(given.shape, device, dtype, lora=True)
     if device.type == "cuda":
         compile_layers(policy)
-    learner = Learner(policy, None, 1.0, False, "reported")
+    learner = Learner(policy, None, 1.0, entropy="reported")
     for checkpointing in (False, True):
         if checkpointing:
             recompute_layers(policy)

@@ -65,8 +65,8 @@ def eval_model(
             raise BadInput("is missing", where=absent, remedy="give --bench NAME, --data FILE and --model MODEL")
         held_out = {"--config": config != options.QUICKSTART, "--set": overrides, "--tag": tag, **one_model}
         if wrong := [flag for flag, value in held_out.items() if value]:
-            remedy = "leave it out; --limit runs fewer rows"
-            raise BadInput("is for held-out samples, not for --bench", where=", ".join(wrong), remedy=remedy)
+            remedy = "leave out what is named here; --limit runs fewer rows"
+            raise BadInput("not with --bench, only with held-out samples", where=", ".join(wrong), remedy=remedy)
         from ..benchmarks.runner import FOLDER, PAGE, run_benchmark
 
         result, path = run_benchmark(bench, data, model, limit, actions, reporter=show.Terminal())

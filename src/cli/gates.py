@@ -102,8 +102,8 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
     The command verifies the evidence first. A ticket needs a signature only if the profile names an owner key.
 
     An amber is a caveat of a stage that passed, such as judge_auc. One light can have several. Before `askgate
-    package`, every amber must be signed off separately (--amber NAME). The light stays amber. If an amber is signed off twice, both
-    records are kept.
+    package`, every amber must be signed off separately (--amber NAME). The light stays amber. If an amber is signed off
+    twice, both records are kept.
 
     Only weaker_thresholds cannot be signed off: a threshold is weaker than AskGate's own, so the run cannot be
     packaged. Restore the threshold and run both rounds again.

@@ -45,6 +45,29 @@ def load_train_config(path: Path, overrides: Sequence[str] | None = None) -> Tra
     return load(path, TrainConfig, overrides)
 
 
+def stored_config(settings: Mapping[str, Any], where: str) -> TrainConfig:
+    """The config that a seal or a report holds. Refuses one of a version that had other settings."""
+    try:
+        return TrainConfig.model_validate(settings)
+    except ValidationError as error:
+        keys = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
+        what, remedy = (
+            f"was trained by a version of AskGate with other settings ({keys})",
+            "train again with this version",
+        )
+        raise BadInput(what, where=where, remedy=remedy) from None
+
+
+def in_this_version(config: Section, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings in the form of this version: without settings that were removed since, and with new ones."""
+    settings = config.model_dump(mode="json")
+    for key in settings.keys() & stored.keys():
+        part = getattr(config, key)
+        both = isinstance(part, Section) and isinstance(stored[key], Mapping)
+        settings[key] = in_this_version(part, stored[key]) if both else stored[key]
+    return settings
+
+
 def load(path: Path, model: type[Model], overrides: Sequence[str] | None = None) -> Model:
     """The effective config as a checked object. Raises BadInput that names the key at fault."""
     chain = _chain(path)

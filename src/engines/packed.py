@@ -147,6 +147,7 @@ class Learner(nn.Module):
         policy: Any,
         critic: Critic | None,
         temperature: float,
+        *,
         entropy: Entropy = "trained",
     ) -> None:
         super().__init__()

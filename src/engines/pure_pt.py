@@ -292,7 +292,7 @@ class PurePT(BaseEngine):
         if job.optimizer.gradient_checkpointing:
             recompute_layers(policy)
         entropy: Entropy = "trained" if getattr(job.strategy, "entropy_coef", 1.0) else "reported"
-        learner = Learner(policy, critic, job.rollout.temperature, entropy)
+        learner = Learner(policy, critic, job.rollout.temperature, entropy=entropy)
         self.accelerator.free_memory()
         # Evaluation mode: autocast only, and no DDP around it.
         self.learner = self.accelerator.prepare_model(learner, evaluation_mode=self.ranks.distributed)

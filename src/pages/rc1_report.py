@@ -19,9 +19,9 @@ from msgspec import Struct
 from askgate_env.types import Episode, Sample
 
 from .. import __version__
+from ..config.loader import stored_config
 from ..config.profile import Profile, load_profile
 from ..config.schema import dotted
-from ..config.train_config import TrainConfig
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import atomic_files, fingerprint, json_bytes, read_json, read_record, sha256_file, shipped
@@ -218,7 +218,7 @@ def _of_seeds(lines: Iterable[Any], seeds: set[int | None] | None) -> list[Mappi
 def _models(trial: TrialReport | None) -> dict[str, str]:
     if trial is None or not trial.gated:
         return {}
-    folders = model_folders(TrainConfig.model_validate(trial.config).seeds)
+    folders = model_folders(stored_config(trial.config, "evaluation").seeds)
     return {folder.as_posix(): model_sha256(folder) for folder in folders if folder.is_dir()}
 
 
@@ -403,7 +403,7 @@ def _trained(evaluation: TrialReport | None) -> Told:
         return False, "the run that was evaluated had no ticket", "所评测的训练没有训练票"
     if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
         raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
-    folders = final_models(TrainConfig.model_validate(evaluation.config))
+    folders = final_models(stored_config(evaluation.config, "evaluation"))
     early = "".join(f"; {folder}: {reason}" for folder in folders if (reason := ended_early(folder)))
     models = f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved{early}"
     return True, models, f"{len(folders)} 个模型，与保存时逐字节一致{early}"

@@ -21,6 +21,7 @@ from askgate_env.types import Sample
 
 from .. import __version__
 from ..checkpoint.seal import COMPLETE, MANIFEST, Seal, explain_damage, verify
+from ..config.loader import stored_config
 from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core.check import Report
@@ -62,7 +63,7 @@ def model_evidence(folder: Path, tell: Tell) -> ModelEvidence:
         sealed = verify(folder)
     if "config" not in sealed.marks:
         return ModelEvidence(sealed)
-    config = TrainConfig.model_validate(sealed.marks["config"] | {"profile": sealed.marks["profile"]})
+    config = stored_config(sealed.marks["config"] | {"profile": sealed.marks["profile"]}, str(folder))
     finals = [(config.checkpoints(seed) / FINAL_MODEL).resolve() for seed in config.seeds]
     run = run_of(config.checkpoint_root)
     reports = [path for path in evaluations(run) if path.suffix == ".json"] if folder.resolve() in finals else []

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -363,14 +364,19 @@ def forecast_run(
     tokens = config.batch_size * length
     several = 1 if tokens > memory.pack_tokens * config.optimizer.minibatches else 0
 
-    def spent(count: float, per_token: float, most_tokens: float) -> float:
-        """Seconds of passes over `count` tokens, `most_tokens` in each. With a small model a GPU waits for the host."""
-        host_s = count / most_tokens * per_token / forward * shape.layers * constants["cuda_layer_us"] / 1e6
-        return max(count * per_token / rate, host_s if cuda else 0.0)
+    def spent(count: float, per_token: float, passes: int, at_once: float) -> float:
+        """Seconds to read `count` tokens, `at_once` in a stream, with this many operations per token and passes per
+        stream. With a small model a GPU waits for the host, which starts the kernels of every layer."""
+        starts = ceil(count / at_once) * passes * shape.layers if device.type == "cuda" else 0
+        host_s: float = starts * constants["cuda_layer_us"] / 1e6
+        return max(count * per_token / rate, host_s)
 
     settings, pack = config.optimizer, memory.pack_tokens
-    packed = min(pack, tokens / settings.minibatches)
-    update = spent(tokens, forward, pack) + settings.epochs * spent(tokens, learn + several * forward, packed)
+    learn_passes = (
+        4 if settings.gradient_checkpointing else 3
+    )  # a backward pass starts twice the kernels of a forward pass
+    again = spent(tokens, learn + several * forward, learn_passes + several, min(pack, tokens / settings.minibatches))
+    update = spent(tokens, forward, 1, pack) + settings.epochs * again
     seeds, warm = len(config.seeds), config.warm_start
     warm_steps = min(config.steps, config.warm_steps)
     steps = (config.steps - warm_steps) * seeds
@@ -382,7 +388,7 @@ def forecast_run(
         update_s=update,
         steps=steps,
         warm_steps=warm_steps * seeds,
-        warm_s=seeds * spent(warm.tokens, learn, min(pack, warm.batch_tokens)) if warm else 0.0,
+        warm_s=seeds * spent(warm.tokens, learn, learn_passes, min(pack, warm.batch_tokens)) if warm else 0.0,
         judged=round(steps * config.batch_size * config.reward.live_share) if config.live_mode else 0,
         disk=disk,
     )

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from askgate_env.types import Episode
 
 from ..checkpoint.seal import MANIFEST, Seal, explain_damage, read_seal
+from ..config.loader import in_this_version
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
 from ..core import paths
@@ -309,9 +310,9 @@ def _require_same_config(config: TrainConfig) -> None:
 
 def _other_setting(config: TrainConfig, seal: Path) -> str:
     """The first setting that was another one when the model was trained; empty if there is none."""
-    ran, given = _read_seal(seal).marks.get("config", {}), config.model_dump(mode="json")
+    ran, given = in_this_version(config, _read_seal(seal).marks.get("config", {})), config.model_dump(mode="json")
     known = (key for key in given if key not in (*FREE_WITH_A_TICKET, "profile"))
-    return next((key for key in known if ran.get(key, given[key]) != given[key]), "")
+    return next((key for key in known if ran[key] != given[key]), "")
 
 
 def require_same_settings(config: TrainConfig, seed: int) -> None:

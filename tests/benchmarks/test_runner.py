@@ -238,7 +238,7 @@ def test_a_file_that_is_not_the_benchmarks_is_refused(name: str, line: str, what
         (["--limit", "3"], "--bench"),
         (["--bench", "gsm8k", "--data", "x.jsonl", "--n", "3"], "--limit"),
         (["--bench", "gsm8k", "--data", "x.jsonl", "--greedy"], "--greedy"),
-        (["--bench", "gsm8k", "--data", "x.jsonl", "--config", "mine.yaml", "--tag", "t"], "--config, --tag: is for"),
+        (["--bench", "gsm8k", "--data", "x.jsonl", "--config", "mine.yaml", "--tag", "t"], "--config, --tag: not with"),
         (["--bench", "gsm8k", "--data", "nowhere.jsonl"], "nowhere.jsonl"),
     ],
 )

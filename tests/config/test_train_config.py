@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from src.config.loader import load_train_config, write_effective
+from src.config.loader import in_this_version, load_train_config, stored_config, write_effective
 from src.core.errors import BadInput
 
 RIGHT: dict[str, Any] = {
@@ -163,3 +163,22 @@ def test_several_seeds_have_a_folder_each(tmp_path: Path) -> None:
     one, two = load_train_config(written(tmp_path, {})), load_train_config(written(tmp_path, {"seeds": [1, 2]}))
     assert one.checkpoints(1) == Path("checkpoints/local")
     assert two.checkpoints(2) == Path("checkpoints/local/seed_2")
+
+
+def test_a_stored_config_of_another_version_is_refused_with_its_key() -> None:
+    settings = load_train_config(Path("configs/quickstart.yaml")).model_dump(mode="json")
+    assert stored_config(settings, "final_model").steps == settings["steps"]
+    settings["optimizer"]["dropped"] = True
+    with pytest.raises(BadInput, match=r"final_model: was trained by a version .* \(optimizer\.dropped\)"):
+        stored_config(settings, "final_model")
+
+
+def test_stored_settings_are_compared_without_dropped_and_new_ones() -> None:
+    config = load_train_config(Path("configs/quickstart_full.yaml"))
+    settings = config.model_dump(mode="json")
+    older = settings | {"demo_loss": None, "optimizer": settings["optimizer"] | {"dropped": True}}
+    del older["optimizer"]["epochs"]
+    assert in_this_version(config, older) == settings
+    other = older | {"optimizer": older["optimizer"] | {"minibatches": 7}, "strategy_options": {"group_size": 2}}
+    found = in_this_version(config, other)
+    assert {key for key in settings if found[key] != settings[key]} == {"optimizer", "strategy_options"}

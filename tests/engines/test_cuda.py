@@ -67,10 +67,10 @@ def test_compiled_and_recomputed_layers_give_the_gradient_of_plain_ones(taught: 
         if recompute:
             recompute_layers(policy)
         (stream,) = pack(demos, 10_000, device)
-        learner = Learner(policy, None, 1.0, False, "reported")
+        learner = Learner(policy, None, 1.0, entropy="reported")
         # Without 16 bits there is no flash attention: this is the padded attention of 32 bits.
         with torch.autocast("cuda", torch.bfloat16, enabled=not padded):
-            scored = learner(stream) if not padded else Learner(policy.float(), None, 1.0, False)(stream)
+            scored = learner(stream) if not padded else Learner(policy.float(), None, 1.0)(stream)
         scored.logp_N.mean().backward()
         return torch.cat([w.grad.flatten().float() for w in policy.parameters() if w.grad is not None])
 

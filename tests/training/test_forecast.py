@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import Qwen3Config
+from transformers import LlamaConfig, Qwen3Config
 
 from src.config.loader import load_train_config
 from src.config.profile import load_profile
 from src.config.train_config import TARGETS, RolloutLimits, TrainConfig
 from src.core.errors import BadInput
 from src.runtime.device import GB
+from src.training import forecast
 from src.training.components import open_renderer
 from src.training.forecast import (
     EpisodeTokens,
@@ -144,6 +145,51 @@ def test_a_decode_step_takes_as_long_as_measured(slots: int, measured_ms: float)
     found = in_seconds(config, QWEN3_4B, slots, EpisodeTokens(opening=256, turns=1, action=128, reply=0))
     prefill = in_seconds(config, QWEN3_4B, slots, EpisodeTokens(opening=256, turns=1, action=1e-3, reply=0)).rollout_s
     assert 1000 * (found.rollout_s - prefill) / 128 == pytest.approx(measured_ms, rel=0.25)
+
+
+SMOLLM2 = Shape.of(
+    LlamaConfig(
+        hidden_size=576,
+        intermediate_size=1536,
+        num_hidden_layers=30,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        vocab_size=49_152,
+        tie_word_embeddings=True,
+    )
+)
+
+
+def smollm2(method: str = "full") -> TrainConfig:
+    return load_train_config(
+        Path("bench/smollm2.yaml"), (f"finetune.method={method}", "warm_start.tokens=16000000", "base_model=smollm2")
+    )
+
+
+def test_sft_of_a_small_model_takes_as_long_as_measured() -> None:
+    """SFT on 16 million tokens on an H200, 95,670 tokens a second (bench/results/smollm2_price, sft_time)."""
+    found = in_seconds(smollm2(), SMOLLM2, 288, EpisodeTokens.usual())
+    assert 16e6 / found.warm_s == pytest.approx(95_670, rel=0.25)
+
+
+def test_adapters_of_a_small_model_train_no_faster() -> None:
+    full, lora = (in_seconds(smollm2(method), SMOLLM2, 288, EpisodeTokens.usual()) for method in ("full", "lora"))
+    assert lora.warm_s >= full.warm_s
+    assert lora.update_s >= full.update_s
+
+
+@pytest.mark.parametrize(("device", "waits"), [(CUDA, True), (torch.device("cpu"), False)])
+def test_only_a_gpu_waits_for_the_host(monkeypatch: pytest.MonkeyPatch, device: torch.device, waits: bool) -> None:
+    def seconds() -> tuple[float, float]:
+        memory = forecast_memory(smollm2(), SMOLLM2, device, BF16, ALL, 288)
+        episode = EpisodeTokens.usual()
+        found = forecast_run(smollm2(), SMOLLM2, memory, device, BF16, 150e9, H200, 0.0, episode)
+        return found.rollout_s, found.update_s
+
+    usual, constants = seconds(), forecast.costs()
+    free = constants | {"seconds": constants["seconds"] | {"cuda_layer_us": 0, "cuda_episode_ms": 0}}
+    monkeypatch.setattr(forecast, "costs", lambda: free)
+    assert all((before > after) == waits for before, after in zip(usual, seconds(), strict=True))
 
 
 def test_longer_thoughts_take_longer_up_to_the_length_of_an_episode() -> None:
