@@ -357,7 +357,7 @@ def forecast_run(
         operations = 2 * memory.slots * (shape.linear + shape.vocab * shape.hidden)
         pass_s = operations / (speed.product * constants["matmul"]) + shape.layers * constants["cpu_layer_us"] / 1e6
     share = constants["matmul_eager" if config.finetune.method == "qlora" else "matmul"]
-    rate = speed.product * share
+    rate: float = speed.product * share
     forward = 2 * (shape.linear + shape.vocab * shape.hidden * said / length) + 2 * length * shape.query * shape.layers
     backward = forward * (2 if config.finetune.method == "full" else 1)
     learn = forward + backward + (forward if config.optimizer.gradient_checkpointing else 0)
