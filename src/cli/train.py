@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,7 +50,7 @@ def train(
         return
     if model and not data:
         overrides = [f"base_model={model}", *(overrides or ())]
-    own = _plan_own_run(config, model, data, overrides, resume, planned) if data else nullcontext(config)
+    own = _plan_own_run(config, model, data, overrides, resume, planned, as_json) if data else nullcontext(config)
     with _naming_flag(model), own as path:
         _say_profile_of(path, overrides)
         if planned:
@@ -154,9 +155,16 @@ def _naming_flag(model: str) -> Iterator[None]:
 
 @contextmanager
 def _plan_own_run(
-    config: Path, model: str, data: Path, overrides: list[str] | None, resume: bool, planned: bool
+    config: Path,
+    model: str,
+    data: Path,
+    overrides: list[str] | None,
+    resume: bool,
+    planned: bool,
+    as_json: bool,
 ) -> Iterator[Path]:
-    """The config of a run on the user's file, after its plan is printed and one step of a new run has worked.
+    """The config of a run on the user's file, after its plan is printed and one step of a new run has worked. With
+    `as_json` the plan goes to standard error.
 
     A plan, a refused step and a refused resumption leave the config of the earlier run as it was, or none: the next
     resumption reads it.
@@ -174,7 +182,8 @@ def _plan_own_run(
     if config != LOCAL_CONFIG:
         raise BadInput("--data writes a config of its own", where="--config", remedy="leave out --config or --data")
     found = prepare_own_data(data, show.Terminal())
-    show.say_rows(found.skipped)
+    say = partial(show.say, stderr=as_json)
+    show.say_rows(found.skipped, stderr=as_json)
     show.say_rows(found.remarks, stderr=True)
     plan = make_plan(model, found)
     path = config_file(plan, found)
@@ -190,12 +199,12 @@ def _plan_own_run(
     try:
         write_run_config(plan, found, overrides or (), resume)
         load_train_config(path, overrides)  # a wrong --set is refused before a step is tried
-        _say_plan(plan, found, path)
+        _say_plan(plan, found, path, say)
         if not resume and not planned:
-            show.say("trying one step ...", "先试一步 ...")
+            say("trying one step ...", "先试一步 ...")
             with show.console(stderr=True).status(both("loading the model, then one step", "加载模型，然后试一步")):
                 took = f"{try_step(path, model, found, overrides or ()):.0f} s"
-            show.say(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练")
+            say(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练")
         is_tried = True
         yield path
     except BadInput:
@@ -207,17 +216,15 @@ def _plan_own_run(
             restore()
 
 
-def _say_plan(plan: RunPlan, found: OwnData, path: Path) -> None:
+def _say_plan(plan: RunPlan, found: OwnData, path: Path, say: Callable[..., None]) -> None:
     size = f"{plan.parameters / 1e6:,.0f}M {both('weights', '参数')}"
-    show.say(f"{both('model:  ', '模型：')} {plan.settings['base_model']}, {size}")
-    show.say(f"{both('device: ', '设备：')} {plan.device.type}, {plan.memory_gb:.0f} GB")
-    show.say(f"{both('method: ', '方法：')} {plan.method}, {both('forecast', '预计占用')} {plan.needs_gb:.1f} GB")
+    say(f"{both('model:  ', '模型：')} {plan.settings['base_model']}, {size}")
+    say(f"{both('device: ', '设备：')} {plan.device.type}, {plan.memory_gb:.0f} GB")
+    say(f"{both('method: ', '方法：')} {plan.method}, {both('forecast', '预计占用')} {plan.needs_gb:.1f} GB")
     used = show.rows_used(found.row_counts, "train", found.samples, found.need_ask, found.held_out)
-    show.say(f"{both('data:   ', '数据：')} {used}")
-    show.say(f"{both('config: ', '配置：')} {path}")
-    show.say(
-        "steps:   change a setting with --set, such as --set steps=20", "步数： 用 --set 改设置，如 --set steps=20"
-    )
+    say(f"{both('data:   ', '数据：')} {used}")
+    say(f"{both('config: ', '配置：')} {path}")
+    say("steps:   change a setting with --set, such as --set steps=20", "步数： 用 --set 改设置，如 --set steps=20")
     options.say_tasks("messages", found.shares)
 
 

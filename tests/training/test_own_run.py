@@ -92,6 +92,13 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
     assert yaml.safe_load(config.read_text()) == written, "a refused step leaves the config of the run"
 
 
+def test_json_of_a_plan_is_all_of_standard_output(place: Path, askgate: Askgate) -> None:
+    own_messages(Path("my.jsonl"), "en")
+    shown = askgate("train", "--model", "model", "--data", "my.jsonl", "--plan", "--json")
+    assert "method:" in shown.err
+    assert "memory" in json.dumps(json.loads(shown.out))
+
+
 def test_a_wrong_setting_is_refused_before_a_step_is_tried(place: Path, askgate: Askgate) -> None:
     own_messages(Path("my.jsonl"), "en")
     for flags in ((), ("--plan",)):
