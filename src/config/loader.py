@@ -51,11 +51,8 @@ def stored_config(settings: Mapping[str, Any], where: str) -> TrainConfig:
         return TrainConfig.model_validate(settings)
     except ValidationError as error:
         keys = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
-        what, remedy = (
-            f"was trained by a version of AskGate with other settings ({keys})",
-            "train again with this version",
-        )
-        raise BadInput(what, where=where, remedy=remedy) from None
+        what = f"was trained by a version of AskGate with other settings ({keys})"
+        raise BadInput(what, where=where, remedy="train again with this version") from None
 
 
 def in_this_version(config: Section, stored: Mapping[str, Any]) -> dict[str, Any]:

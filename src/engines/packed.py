@@ -159,7 +159,7 @@ class Learner(nn.Module):
         with torch.set_grad_enabled(torch.is_grad_enabled() and not critic_only):
             hidden_NH = hidden_before(self.policy, stream)
             logp_N, entropy_N = score_tokens(self.policy, hidden_NH, stream.said_N, self.temperature, self.entropy)
-        # The value loss trains the critic alone: one that also trained the policy's layers did worse (docs/results.md).
+        # The value loss trains the critic alone: also training the policy's layers showed no gain (docs/results.md).
         return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH.detach()))
 
     def call(self, function: Callable[..., Tensor], stream: Stream) -> Tensor:
