@@ -157,7 +157,8 @@ def reference_logprobs(frozen: Frozen, trajectories: Sequence[Trajectory], job: 
     streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
     with frozen() as base:
         scored = [
-            score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature, "none") for one in streams
+            score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature, "none", one.shared)
+            for one in streams
         ]
     return torch.cat([logp_N for logp_N, _ in scored])
 

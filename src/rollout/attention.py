@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
@@ -112,15 +114,33 @@ class SegmentPlan:
     """The attention plan of training: whole sequences, each causal within itself.
 
     On CUDA in 16 bits flash attention takes the packed stream as it is. On a GPU in 32 bits attention (and nothing
-    else) is padded: that is faster than many small kernels.
+    else) is padded: that is faster than many small kernels. On a CPU, `paths` allows sequences to share tokens: a path
+    has the positions in the stream of all tokens of a sequence, of which the last `lengths` are its own.
     """
 
-    def __init__(self, lengths: Sequence[int], device: torch.device, padded: bool | None = None) -> None:
+    def __init__(
+        self,
+        lengths: Sequence[int],
+        device: torch.device,
+        padded: bool | None = None,
+        paths: Sequence[NDArray[np.int64]] | None = None,
+    ) -> None:
         self.lengths = list(lengths)
         self.padded = device.type != "cpu" if padded is None else padded
         sizes = torch.tensor(self.lengths)
         starts = sizes.cumsum(0) - sizes
         place_T = torch.arange(int(sizes.sum())) - starts.repeat_interleave(sizes)
+        self.path_P = None
+        """Positions of all keys that are read, sequence by sequence; None: each token is in one sequence."""
+        if paths is not None:
+            self.path_P = torch.from_numpy(np.concatenate(paths))
+            self.path_lengths = [len(path) for path in paths]
+            shared = [whole - own for whole, own in zip(self.path_lengths, self.lengths, strict=True)]
+            place_T += torch.tensor(shared).repeat_interleave(sizes)
+            self.masks = [
+                torch.ones(own, start + own, dtype=torch.bool).tril(start) if start else None
+                for own, start in zip(self.lengths, shared, strict=True)
+            ]
         self.longest = max(self.lengths)
         self.limit = max(1024, 1 << (self.longest - 1).bit_length())
         """Bound on the lengths for flash attention. It rarely changes, because a compiled layer holds it fixed."""
@@ -142,6 +162,11 @@ class SegmentPlan:
                 q, k, v, self.ends, self.ends, self.limit, self.limit, dropout, True, False, scale=scale
             )[0]
             return out[None]
+        if self.path_P is not None:
+            keys, values = (torch.split(x.index_select(2, self.path_P), self.path_lengths, 2) for x in (key, value))
+            rows = zip(torch.split(query, self.lengths, 2), keys, values, self.masks, strict=True)
+            read = [_causal(q, k, v, scale, dropout, mask) for q, k, v, mask in rows if q.shape[2]]
+            return torch.cat(read, 2).transpose(1, 2)
         if not self.padded:
             pieces = zip(*(torch.split(x, self.lengths, 2) for x in (query, key, value)), strict=True)
             return torch.cat([_causal(q, k, v, scale, dropout) for q, k, v in pieces], 2).transpose(1, 2)
@@ -149,7 +174,9 @@ class SegmentPlan:
         return _causal(q, k, v, scale, dropout).transpose(1, 2).flatten(0, 1)[self.cells_T][None]
 
 
-def _causal(query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+def _causal(
+    query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float, mask: Tensor | None = None
+) -> Tensor:
     return scaled_dot_product_attention(
-        query, key, value, is_causal=True, scale=scale, dropout_p=dropout, enable_gqa=True
+        query, key, value, attn_mask=mask, is_causal=mask is None, scale=scale, dropout_p=dropout, enable_gqa=True
     )

@@ -16,7 +16,7 @@ from torch import Tensor
 from src.config.train_config import FinetuneSection
 from src.core.api import Batch, Strategy
 from src.engines.models import Critic, load_policy, recompute_layers
-from src.engines.packed import Learner, Scored, _join, backward, hidden_before, pack, score_tokens
+from src.engines.packed import Learner, Scored, Stream, _join, backward, hidden_before, pack, score_tokens
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
@@ -130,6 +130,48 @@ def test_packed_logp_and_entropy_equal_those_of_single_episodes(folder: Path) ->
             entropy.append(own.entropy()[place])
     assert torch.allclose(now.logp_N, torch.cat(wanted), atol=1e-5)
     assert torch.allclose(now.entropy_N, torch.cat(entropy), atol=1e-5)
+
+
+def alike() -> list[Said]:
+    """Episodes of two samples. Those of a sample begin alike: by 40 tokens, by one more of the policy, or entirely."""
+    dice = np.random.default_rng(7)
+    made = []
+    for size in (40, 50):
+        start = dice.integers(0, 20, size=size)
+        policy = np.arange(size) > size - 6
+        ends = [[1, 2, 3], [1, 4], [5, 6, 7, 8], [5, 6], [5, 6, 7, 8], [5, 6, 7, 9]]
+        for end in ends:
+            tokens = np.concatenate([start, end]).astype(np.int32)
+            made.append(Said(tokens, np.concatenate([policy, np.ones(len(end), np.bool_)])))
+    return made
+
+
+def test_episodes_that_begin_alike_share_tokens(folder: Path) -> None:
+    said, learner = alike(), learner_of(folder)
+    (stream,) = pack(said, 10_000, CPU)
+    assert stream.shared is not None
+    # Of the ends, which are read without their last token, five tokens are different: 1, 1 2, 5, 5 6 and 5 6 7.
+    assert len(stream.tokens_T) == 40 + 50 + 2 * 5
+    single = [learner(pack([one], 10_000, CPU)[0]) for one in said]
+    together = learner(stream)
+    for whole, parts in zip(together, _join(single), strict=True):
+        assert torch.allclose(whole, parts, atol=1e-5)
+
+
+@pytest.mark.parametrize("pack_tokens", [60, 10_000])
+def test_shared_tokens_get_the_gradients_of_all_their_episodes(folder: Path, pack_tokens: int) -> None:
+    def gradient_of(streams: list[Stream]) -> Tensor:
+        learner = learner_of(folder)
+        weight_N = torch.linspace(-1, 1, sum(len(one.said_N) for one in streams))
+        now = _join([learner(one) for one in streams])
+        (weight_N * (now.logp_N + 0.1 * now.entropy_N + now.value_N)).sum().backward()
+        return torch.cat([w.grad.flatten() for w in learner.parameters() if w.grad is not None])
+
+    apart = gradient_of([stream for one in alike() for stream in pack([one], 10_000, CPU)])
+    shared = pack(alike(), pack_tokens, CPU)
+    assert any(one.shared for one in shared)
+    assert torch.allclose(gradient_of(shared), apart, atol=1e-5)
+    assert apart.abs().max() > 1e-2
 
 
 def test_no_gradient_from_user_and_tool_tokens(folder: Path) -> None:
