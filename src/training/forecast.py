@@ -41,6 +41,7 @@ from ..rollout.attention import FAMILIES, require_supported
 from ..runtime.device import GB
 from ..runtime.progress import duration
 from ..scoring.providers import settings_for
+from .components import make_strategy
 
 SAMPLES = 64
 """Samples of a pool whose demonstrations say how long episodes are."""
@@ -362,6 +363,7 @@ def forecast_run(
     backward = forward * (2 if config.finetune.method == "full" else 1)
     learn = forward + backward + (forward if config.optimizer.gradient_checkpointing else 0)
     tokens = config.batch_size * length
+    read_s = tokens * forward * (1 - said / length) / rate
     several = 1 if tokens > memory.pack_tokens * config.optimizer.minibatches else 0
 
     def spent(count: float, per_token: float, passes: int, at_once: float) -> float:
@@ -375,6 +377,9 @@ def forecast_run(
     learn_passes = (
         4 if settings.gradient_checkpointing else 3
     )  # a backward pass starts twice the kernels of a forward pass
+    if device.type == "cpu":  # episodes of a group share the tokens of their beginning (`engines/packed.py`)
+        group = make_strategy(config).group_size
+        tokens *= (1 + (group - 1) * constants["own_tokens"]) / group
     again = spent(tokens, learn + several * forward, learn_passes + several, min(pack, tokens / settings.minibatches))
     update = spent(tokens, forward, 1, pack) + settings.epochs * again
     seeds, warm = len(config.seeds), config.warm_start
@@ -384,7 +389,7 @@ def forecast_run(
         memory=memory,
         available=available,
         device=device.type,
-        rollout_s=passes * pass_s + tokens * forward * (1 - said / length) / rate + config.batch_size * episode_s,
+        rollout_s=passes * pass_s + read_s + config.batch_size * episode_s,
         update_s=update,
         steps=steps,
         warm_steps=warm_steps * seeds,

@@ -192,6 +192,18 @@ def test_only_a_gpu_waits_for_the_host(monkeypatch: pytest.MonkeyPatch, device: 
     assert all((before > after) == waits for before, after in zip(usual, seconds(), strict=True))
 
 
+@pytest.mark.parametrize(("device", "cheaper"), [(torch.device("cpu"), True), (CUDA, False)])
+def test_groups_share_tokens_on_a_cpu(device: torch.device, cheaper: bool) -> None:
+    def update_s(group_size: int) -> float:
+        config = smollm2().model_copy(
+            update={"strategy": "grpo", "strategy_options": {"group_size": group_size, "divide_by_std": False}}
+        )
+        memory = forecast_memory(config, SMOLLM2, device, BF16, ALL, 288)
+        return forecast_run(config, SMOLLM2, memory, device, BF16, 150e9, H200, 0.0, EpisodeTokens.usual()).update_s
+
+    assert (update_s(8) < update_s(4)) == cheaper
+
+
 def test_longer_thoughts_take_longer_up_to_the_length_of_an_episode() -> None:
     seconds = [
         in_seconds(scale(f"rollout.think_tokens={think}"), QWEN3_4B, 32, EpisodeTokens.usual()).rollout_s
