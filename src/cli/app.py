@@ -140,14 +140,15 @@ def common(version: Annotated[bool, typer.Option("--version", is_eager=True, cal
     """Train a language model that asks a clarifying question only when it must.
 
     New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags. In
-    their names you may type _ instead of -.
+    names of verbs and flags, _ and - are the same.
 
     \b
     Exit codes:
       0    passed or done
       1    a gate failed, a stage is not done, an amber is not signed off,
-           or a callback stopped training
-      2    bad input or environment; scores or evidence that are not genuine
+           a watch stopped training, or results of `eval --compare` differ
+      2    bad input or environment, scores or evidence that are not genuine,
+           or a defect in AskGate
       130  you pressed Ctrl-C
     """
 

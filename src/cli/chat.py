@@ -44,7 +44,7 @@ def chat(
     temperature: Annotated[float, Option(min=0, max=2)] = 0.0,
     seed: Annotated[int, Option(min=0)] = SEED,
 ) -> None:
-    """Talk with a policy in the terminal.
+    """Talk with a model in the terminal.
 
     You type a question and answer the policy's clarifying questions. With --simulate, the user simulator does both.
     Ctrl-D ends the chat.
@@ -83,7 +83,7 @@ def chat(
 def demo(
     trained: Path = TINY_TRAINED, base: Path = TINY, *, lang: options.OneLang, out: Path = REPORTS / "demo.html"
 ) -> None:
-    """Show a policy before and after training, side by side.
+    """Show a model before and after training, side by side.
 
     Takes less than a minute and trains nothing. All numbers shown are measured during the demo.
     """

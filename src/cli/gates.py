@@ -37,9 +37,10 @@ def run_round(
     changed between the rounds, and the judge must answer well twice. If round 2 passes, it writes the ticket that
     ppo-runner needs.
 
-    Both rounds call the judge, which may be billed.
+    Both rounds call the judge. A paid provider bills these calls.
 
-    Each round needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER.
+    Each round needs RUN_MODE=prod (no simulated scores), REWARD_LIVE_MODE=1 (allows calls of the judge) and
+    SCORER_PROVIDER (which judge).
     """
     from ..gates.readmit import readmit
     from ..gates.rounds import run_round as run
@@ -105,8 +106,8 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
     package`, every amber must be signed off separately (--amber NAME). The light stays amber. If an amber is signed off
     twice, both records are kept.
 
-    Only weaker_thresholds cannot be signed off: a threshold is weaker than AskGate's own, so the run cannot be
-    packaged. Restore the threshold and run both rounds again.
+    Only weaker_thresholds cannot be signed off: a threshold, or a number of samples, votes or ablation steps, is weaker
+    than AskGate's own, so the run cannot be packaged. Restore it, run both rounds and train again.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

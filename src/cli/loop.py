@@ -30,7 +30,7 @@ COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "gr
 
 
 def quickstart(full: Annotated[bool, Option("--full")] = False) -> None:
-    """Run the whole loop with built-in data and model.
+    """Run all stages, from data to report, with built-in data and model.
 
     The loop needs no API key and no GPU. If you run it again, it repeats only the stages whose inputs changed. The main
     report is reports/rc1/RC1.html.
@@ -166,7 +166,7 @@ def sync(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """List what a run has produced (the SYNC packet).
+    """List the files that a run has produced, and those still missing.
 
     The packet has two lists of the artifacts in configs/sync.yaml: those that exist, with their SHA-256, and those that
     are missing. It is printed, and written to reports/sync/round_NUMBER.json.

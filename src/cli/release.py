@@ -112,7 +112,7 @@ PORT = 8712
 
 
 def report(profile: ProfileName | None = None, evaluation: Path | None = None, as_json: options.Json = False) -> None:
-    """Write the RC1 report of the run in this folder.
+    """Write the report of the run in this folder (RC1.html).
 
     The exit code is 0 only if both rounds, the evidence and the results passed and every amber is signed off.
     """

@@ -100,7 +100,7 @@ def score(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score a pool with the judge.
+    """Score the demonstrations of a pool with the judge.
 
     Without REWARD_LIVE_MODE=1 no judge is called: the file then has no scores, and no gate accepts it.
 

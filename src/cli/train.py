@@ -41,7 +41,7 @@ def train(
     """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be packaged.
 
     `askgate train --model Qwen/Qwen3-4B --data my.jsonl` needs nothing else: it chooses full fine-tuning, LoRA or QLoRA
-    for this machine, prints the plan, tries one step and trains.
+    for this machine, prints the plan, tries one step and trains (SFT, then PPO).
     """
     from ..training.preflight import plan, preflight
     from ..training.run import run
@@ -101,7 +101,7 @@ def ppo_runner(
     resume_from: Path | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy with a ticket (gated training).
+    """Train with a ticket (gated training). The config chooses PPO, GRPO or DPO.
 
     The ticket is a file that `askgate round 2` writes if every gate before training passed. If a file that the ticket
     covers has changed since, ppo-runner refuses to train.
@@ -265,7 +265,8 @@ def runs(
 ) -> None:
     """List training runs; name, tag or delete one.
 
-    Each training run has a folder of its own in runs/. A run that a report or package names cannot be deleted.
+    Each training run has a folder of its own in runs/. A run cannot be deleted while it runs, or if a
+    report or package names it.
     """
     from ..training.run_list import delete_run, find_run, list_runs, name_run, require_deletable, tag_run
 

@@ -90,7 +90,10 @@ class RolloutSection(Section):
     @model_validator(mode="after")
     def _servers(self) -> Self:
         if self.actions == "native" and self.thoughts == "drop":
-            raise SettingError("thoughts", "with actions: native the user replies as a tool, and thoughts are kept")
+            raise SettingError(
+                "thoughts",
+                "drop does not work with actions: native, where the user's reply is a tool result; set it to keep",
+            )
         if (self.backend == "vllm") != bool(self.url):
             raise SettingError("url", "backend: vllm and the addresses of its servers belong together")
         if any("@" in url for url in self.url):

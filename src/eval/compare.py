@@ -1,7 +1,8 @@
 """Base against trained policy on the same samples: what changed, how sure that is, and whether it is enough.
 
-Samples are resampled, not episodes, and both policies keep their results on each: what is hard for one is hard for the
-other, and a paired interval is narrower for it. Gates check the point estimate; the interval is for the reader.
+The bootstrap draws samples, not episodes, and takes the results of both policies on the drawn samples. A sample that is
+hard for one policy is mostly hard for the other too, so this paired interval is narrower. Gates check the point
+estimate; the interval is for the reader.
 
 An ablation compares in the same way: the policy trained without the over-clarification penalty is the base there, and
 several seeds are several episodes of each sample.

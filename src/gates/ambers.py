@@ -186,7 +186,7 @@ def _is_weaker(key: str, value: Any, reference: Any) -> bool:
 
 
 def baseline_ambers(profile: Profile) -> list[Check]:
-    """The amber of old weights that are easier to beat, or at least others than the shipped ones."""
+    """The amber of old weights that differ from the shipped ones and may be easier to beat."""
     reference = reference_thresholds(profile.name)
     old = {f"old_weights.{name}": value for name, value in read_baseline(profile.paths.baseline).weights.items()}
     shipped_ones = {key: value for key, value in reference.items() if key.startswith("old_weights.")}

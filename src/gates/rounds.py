@@ -98,8 +98,8 @@ def run_round(
 ) -> tuple[Round, Path]:
     """Runs round 1 or 2 of a profile. Returns its report and the report's path.
 
-    One round at a time: two would overwrite each other's evidence. `replaces`: the profile whose passed rounds this one
-    may withdraw though they are another profile's, or something depends on the ticket.
+    One round at a time: two would overwrite each other's evidence. `replaces`: a profile whose passed rounds may be
+    withdrawn, even if this round is of another profile or something depends on the ticket.
     """
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
@@ -208,7 +208,7 @@ def _refuse_needless_loss(
             raise BadInput(what, where=str(path), remedy=remedy)
     ticket = to_lose.get(TICKET)
     if ticket and ticket.profile != replaces and (lost := [*trained_with_ticket(), *sign_off_files()]):
-        what = f"round {context.round} would withdraw it, on which depend {', '.join(map(str, lost))}"
+        what = f"round {context.round} would withdraw it, but these depend on it: {', '.join(map(str, lost))}"
         remedy = f"use another folder, or give these up: add --replace {ticket.profile}"
         raise BadInput(what, where=str(TICKET), remedy=remedy)
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]

@@ -123,7 +123,7 @@ def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, 
         xx, xy, x_mean, y_mean = np.split(means, [squares, squares + size, squares + 2 * size])
         h = np.empty((size, size))
         h[rows, columns] = h[columns, rows] = xx
-        # The best intercept for any weights is the mean of what they leave: with it in, these are covariances.
+        # For given weights the best intercept is the mean residual. With it, these moments become covariances.
         h -= np.outer(x_mean, x_mean)
         found.append(solve(h + l2 * np.eye(size), xy - x_mean * y_mean + l2 * prior_D, cap))
     return found
@@ -227,9 +227,10 @@ class HeldOut:
         return corr, mae
 
     def _rank_corr(self, name: str, fold: int, counts: F64) -> F64:
-        """Success has two values, so its ranks are as good as itself.
+        """Success has only two values, so ranking it changes nothing.
 
-        A score that is the same for all ranks nothing: 0. Where all drawn succeed or all fail, it is undefined: NaN.
+        If all scores are equal, they order nothing, and the correlation is 0. If all drawn episodes succeed, or all
+        fail, it is undefined: NaN.
         """
         ranks = self._rankings[name][fold].ranks(counts)
         success = np.broadcast_to(self._success[self._parts[fold]], counts.shape)

@@ -44,8 +44,8 @@ from .votes import aggregate, votes_wanted, without_thought
 FIRST_REPEAT = 200
 """Number of the first vote of a repeated scoring. A first scoring has at most 101 votes."""
 OWN_CALLS = 1
-"""Concurrent calls to AskGate's own server. A second call would take the slot between two votes on a dialogue, which
-must then be read again: a sixth slower."""
+"""Concurrent calls to AskGate's own server. With a second call between two votes on a dialogue the server would have to
+read the dialogue again, which takes a sixth longer."""
 OWN_TIMEOUT_S = 600.0
 
 

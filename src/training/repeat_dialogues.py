@@ -219,14 +219,15 @@ def _regenerate(
     with _threads_of(read_seal(made_beside or folder).marks.get("machine")) as made_here:
         is_there = made_here and device.type == "cpu"
         otherwise = differing(chosen)
-        tell(f"{file}: {len(chosen) - len(otherwise)} of {len(chosen)} dialogues are what {folder} says here")
+        tell(f"{file}: {folder} repeats {len(chosen) - len(otherwise)} of {len(chosen)} dialogues exactly")
         if otherwise and not is_there:
-            # A tolerance would be the forger's to spend, and he writes the name of the machine: so all are compared.
+            # The name of the machine comes from a file that a forger can write, and any tolerance could be used up by
+            # forged dialogues. So all dialogues are compared.
             otherwise |= differing([at for at in range(len(jobs)) if at not in chosen])
-            others = f"{len(otherwise)} of {len(jobs)} are others here"
+            others = f"{len(otherwise)} of {len(jobs)} differ"
             tell(f"{file}: not made on this machine, so all were repeated: {others}")
     if len(otherwise) > (0 if is_there else (1 - LEAST_EQUAL) * len(jobs)):
-        what = f"{folder} does not say what is recorded here: {len(otherwise)} dialogues are others"
+        what = f"{folder} does not repeat the recorded dialogues: {len(otherwise)} differ"
         raise BadInput(what, where=str(file), remedy=_THERE)
     return otherwise
 

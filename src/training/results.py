@@ -124,7 +124,8 @@ class Evaluations:
             for file, verdicts in zip(files, zip(*verdicts_by_sample(), strict=True), strict=True):
                 if not all(verdicts):
                     raise BadInput(
-                        "is not what the sample gives for the policy's words: it was changed, or made by other code",
+                        "does not match a replay of the policy's messages on this sample: it was changed, or made by "
+                        "other code",
                         where=f"{file}:{verdicts.index(False) + 1}",
                         remedy=_TRAIN,
                     )

@@ -38,8 +38,8 @@ from tests.gates.run_folder import edit_profile
 def test_the_honest_run_is_proved(place: Path) -> None:
     told: list[str] = []
     assert verify_results(True, told.append) is not None
-    assert any("8 of 8 dialogues are what checkpoints/rc1/final_model says" in line for line in told)
-    assert any("8 of 8 dialogues are what model says" in line for line in told)
+    assert any("checkpoints/rc1/final_model repeats 8 of 8 dialogues" in line for line in told)
+    assert any("model repeats 8 of 8 dialogues" in line for line in told)
 
 
 def test_untrained_weights_under_a_new_seal_are_named_by_deep(place: Path) -> None:
@@ -49,7 +49,7 @@ def test_untrained_weights_under_a_new_seal_are_named_by_deep(place: Path) -> No
     with pytest.raises(BadInput, match="evidence: not what"):
         verify_results(False, silent)
     record(report_again())
-    with pytest.raises(BadInput, match="does not say what is recorded here"):
+    with pytest.raises(BadInput, match="does not repeat the recorded dialogues"):
         verify_results(True, silent)
 
 
@@ -81,7 +81,7 @@ def test_files_beside_the_weights_are_those_of_the_base(place: Path, name: str, 
     reseal(MODEL)
     record(MODEL / MANIFEST, report_again())
     assert verify_results(False, silent)
-    with pytest.raises(BadInput, match=r"is not what the base model gives|does not say what is recorded") as caught:
+    with pytest.raises(BadInput, match=r"is not what the base model gives|does not repeat the recorded") as caught:
         verify_results(True, silent)
     assert caught.value.where == str(file)
 
@@ -89,7 +89,7 @@ def test_files_beside_the_weights_are_those_of_the_base(place: Path, name: str, 
 def test_base_episodes_sold_as_trained_are_named_by_deep(place: Path) -> None:
     shutil.copy(BASE, TRAINED)
     record(TRAINED, report_again())
-    with pytest.raises(BadInput, match="does not say what is recorded here"):
+    with pytest.raises(BadInput, match="does not repeat the recorded dialogues"):
         verify_results(True, silent)
 
 
@@ -169,7 +169,7 @@ def test_one_invented_dialogue_is_refused_on_the_machine_that_trained(place_32: 
     verify_results(True, told.append, dialogues=100)
     assert sum("32 of 32 dialogues are what" in line for line in told) == 2
     rewrite(TRAINED, invented(1))
-    with pytest.raises(BadInput, match="does not say what is recorded here: 1 dialogues are others"):
+    with pytest.raises(BadInput, match="does not repeat the recorded dialogues: 1 differ"):
         verify_results(True, silent, dialogues=100)
 
 
@@ -232,14 +232,14 @@ def test_a_run_with_adapters_is_proved_and_exchanged_adapters_are_named(
     monkeypatch.chdir(tmp_path)
     told: list[str] = []
     verify_results(True, told.append)
-    assert any("8 of 8 dialogues are what checkpoints/rc1/final_model says" in line for line in told)
-    assert any("8 of 8 dialogues are what model says" in line for line in told)
+    assert any("checkpoints/rc1/final_model repeats 8 of 8 dialogues" in line for line in told)
+    assert any("model repeats 8 of 8 dialogues" in line for line in told)
     assert TRAINED.read_bytes() != BASE.read_bytes()
     weights = MODEL / "adapter_model.safetensors"
     save_file({name: value * 0 for name, value in load_file(weights).items()}, weights)
     reseal(MODEL)
     record(MODEL / MANIFEST, report_again())
-    with pytest.raises(BadInput, match="does not say what is recorded here"):
+    with pytest.raises(BadInput, match="does not repeat the recorded dialogues"):
         verify_results(True, silent)
 
 
@@ -273,6 +273,6 @@ def test_the_models_of_an_ablation_repeat_their_dialogues(place: Path) -> None:
 
 def test_ablation_episodes_of_another_policy_are_named_by_deep(place: Path) -> None:
     ablated(without=TRAINED, **{"with": BASE})
-    with pytest.raises(BadInput, match="does not say what is recorded here") as caught:
+    with pytest.raises(BadInput, match="does not repeat the recorded dialogues") as caught:
         verify_results(True, silent)
     assert caught.value.where == str(ARM / "with.jsonl")

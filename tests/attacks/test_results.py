@@ -94,7 +94,7 @@ def test_success_written_into_the_episodes_is_refused(
         write_records(handle, episodes)
     record(TRAINED)
     for report in (lambda: verify_results(False, silent), report_again):  # a trainer started again only reports
-        with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: is not what the sample gives"):
+        with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: does not match a replay of"):
             report()
 
 

@@ -259,7 +259,10 @@ def test_a_round_without_its_files_leaves_the_ticket(run: Path) -> None:
 def test_a_round_leaves_the_ticket_of_a_trained_run(run: Path, number: int) -> None:
     trained()
     refused(
-        number, "quickstart", JUDGE, r"would withdraw it, on which depend runs/.*/final_model\..*--replace quickstart"
+        number,
+        "quickstart",
+        JUDGE,
+        r"would withdraw it, but these depend on it: runs/.*/final_model\..*--replace quickstart",
     )
     told: list[str] = []
     with judging() as environment:
@@ -272,7 +275,7 @@ def test_a_round_leaves_the_ticket_of_a_trained_run(run: Path, number: int) -> N
 def test_a_round_leaves_a_ticket_with_sign_offs(run: Path, name: str) -> None:
     signed = PREFLIGHT / name
     signed.write_text("{}")
-    refused(1, "quickstart", JUDGE, f"would withdraw it, on which depend {signed}")
+    refused(1, "quickstart", JUDGE, f"would withdraw it, but these depend on it: {signed}")
     assert signed.exists()
 
 

@@ -266,7 +266,7 @@ def test_an_episode_that_claims_more_than_its_dialogue_is_refused(
     file.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
-    assert f"step_00001.jsonl:{at + 1}: is not what the sample gives" in done.err
+    assert f"step_00001.jsonl:{at + 1}: does not match a replay of" in done.err
 
 
 def test_episodes_of_chosen_samples_are_refused(place: Path, askgate: Askgate) -> None:
