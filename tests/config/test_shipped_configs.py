@@ -119,7 +119,7 @@ def test_full_quickstart_changes_only_strategy_sizes_and_controls() -> None:
     assert full.eval.control_tokens is not None
     looks = {"control": False, "control_tokens": None, "every_steps": quick.eval.every_steps, "n": quick.eval.n}
     sizes = {name: getattr(quick, name) for name in ("seeds", "steps", "batch_size", "rollout", "lr", "optimizer")}
-    sizes |= {name: getattr(quick, name) for name in ("strategy", "strategy_options", "target_kl")}
+    sizes |= {name: getattr(quick, name) for name in ("strategy", "strategy_options")}
     share = quick.priority_sampling.need_ask_share
     drawn = {
         "priority_sampling": full.priority_sampling.model_copy(update={"seed_ratio": None, "need_ask_share": share})
