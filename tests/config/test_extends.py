@@ -157,6 +157,18 @@ def test_stages_notice_a_changed_threshold(place: Path, name: str) -> None:
         ]
 
 
+@pytest.mark.parametrize("name", ["round1", "round2"])
+def test_rounds_notice_a_change_of_the_trial_config_that_they_check(place: Path, name: str) -> None:
+    for loop in ("rc1", "quickstart"):
+        profile = load_profile(loop)
+        stage = {stage.name: stage for stage in stages_of(profile)}[name]
+        before = fingerprints(stage.inputs)
+        trial = profile.paths.trial
+        assert trial is not None
+        write(str(trial), {**read_yaml(trial), "target_kl": 0.5})
+        assert [path for path, now in fingerprints(stage.inputs).items() if now != before[path]] == [str(trial)]
+
+
 def test_set_overrides_single_settings(place: Path) -> None:
     given = [
         "optimizer.critic_lr=1e-4",
