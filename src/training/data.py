@@ -77,6 +77,9 @@ def build_missing(config: TrainConfig, reporter: Reporter, keys: Sequence[str] =
 
 
 def _plan(config: TrainConfig, build: BuildSection, n: int) -> BuildPlan:
+    if not set(config.datasets) <= set(TASKS):
+        what = f"`build` makes samples of {', '.join(TASKS)} only"
+        raise BadInput(what, where="datasets", remedy="make the pool with askgate build-rollout-pool --source NAME")
     others = build.model_dump(exclude={"n", "shadow_n", "lang"})
     return BuildPlan(n=n, mix=config.datasets, langs=build.lang, templates_dir=defaults.TEMPLATES, **others)
 

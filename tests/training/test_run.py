@@ -265,6 +265,13 @@ def test_missing_data_is_built_by_the_build_section(place: Path, askgate: Askgat
     assert len(lines(place / "data" / "shadow.jsonl")) == 5
 
 
+def test_a_task_that_cannot_be_built_is_refused(place: Path, askgate: Askgate) -> None:
+    shutil.rmtree(place / "data")
+    done = askgate("train", "--config", write_config(place, datasets={"detect": 1.0}, build={"n": 60}))
+    assert done.code == 2
+    assert "datasets: `build` makes samples of hotpotqa, strategyqa, gsm8k only" in done.err
+
+
 class TestFailure:
     """Any exception after the start leaves a report."""
 

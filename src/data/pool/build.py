@@ -28,7 +28,7 @@ from ...utils.process_map import rare_collections
 from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
 from .meta import PoolMeta
-from .plan import BuildPlan, check_plan, wants
+from .plan import BuildPlan, wants
 from .source import NATURAL_SOURCES, Source, TooFewRecords, Want
 from .templates import Pack, load_pack, pack_fingerprints
 from .voice import voice_fingerprints
@@ -91,7 +91,6 @@ def write_pool(
     progress: Progress = lambda done: None,
     workers: Workers | None = None,
 ) -> PoolMeta:
-    check_plan(plan)
     pack, source = load_pack(shipped(plan.templates_dir)), open_source(plan)
     plan = with_languages(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()

@@ -11,15 +11,13 @@ from typing import Literal
 from msgspec import Struct
 
 from askgate_env.actions import TOOLS
-from askgate_env.types import ALL_TASKS, TASKS, Lang, Level, Task
+from askgate_env.types import Lang, Level, Task
 
-from ...core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SUM_TOLERANCE
-from ...core.errors import BadInput
-from .source import NATURAL_SOURCES, Want
+from .source import Want
 
 
 class BuildPlan(Struct, frozen=True):
-    """The arguments of `build_rollout_pool`."""
+    """The arguments of `build_rollout_pool`. The command line and the training config check their ranges."""
 
     n: int
     mix: dict[Task, float]
@@ -38,39 +36,6 @@ class BuildPlan(Struct, frozen=True):
     paraphrase: float = 0.5
     reuse: int = 1
     """Number of samples that may be made from one record, each in other words, where the source has too few records."""
-
-
-def check_plan(plan: BuildPlan) -> None:
-    """Refuses a plan that cannot be built, naming the flag."""
-
-    def refuse(flag: str, what: str, remedy: str) -> None:
-        raise BadInput(what, where=flag, remedy=remedy)
-
-    if plan.n < 1:
-        refuse("--n", f"a pool needs at least one sample, not {plan.n}", "give a positive number")
-    known = ALL_TASKS if plan.source in NATURAL_SOURCES else TASKS
-    for task, share in plan.mix.items():
-        if task not in known:
-            refuse("--mix", f"unknown task {task!r}", f"use {', '.join(known)}")
-        if not 0 <= share <= 1:
-            refuse("--mix", f"the share of {task} is {share}", "give shares between 0 and 1")
-    if abs(sum(plan.mix.values()) - 1) > SUM_TOLERANCE:
-        refuse("--mix", f"the shares sum to {sum(plan.mix.values()):g}, not to 1", "correct the shares")
-    if not 0 <= plan.clarify_rate <= 1:
-        refuse("--clarify-rate", f"{plan.clarify_rate} is not a share", "give a number between 0 and 1")
-    if not 0 <= plan.paraphrase <= 1:
-        refuse("--paraphrase", f"{plan.paraphrase} is not a strength", "give a number between 0 and 1")
-    if plan.reuse < 1:
-        refuse("--reuse", f"{plan.reuse} samples per record", "give 1 or more")
-    if plan.max_turns < MIN_TURNS:
-        refuse("--max-turns", f"{plan.max_turns} leaves no room for a hard task", f"allow at least {MIN_TURNS}")
-    if not MIN_STEPS <= plan.tool_hops <= MAX_STEPS:
-        refuse("--tool-hops", f"{plan.tool_hops} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
-    if not MIN_STEPS <= plan.ops_numeric <= MAX_STEPS:
-        refuse("--ops-numeric", f"{plan.ops_numeric} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
-    unknown = set(plan.tools) - set(TOOLS)
-    if unknown:
-        refuse("--tools", f"unknown tool {sorted(unknown)[0]!r}", f"use {', '.join(TOOLS)}")
 
 
 def wants(plan: BuildPlan, levels: Mapping[Task, Mapping[Level, float]]) -> dict[Task, list[Want]]:
