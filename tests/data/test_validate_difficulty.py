@@ -103,7 +103,7 @@ def test_advice_on_questions_that_people_worded_names_no_flag_that_changes_nothi
     for name in ("seed.jsonl", "seed.metrics.jsonl", "seed.balanced.jsonl"):
         write_meta(tmp_path / name, msgspec.structs.replace(read_meta(tmp_path / name), source="messages"))
     report = validate(tmp_path)
-    assert "--target easy:0.5,medium:0.5,hard:0;" in by_name(report, "hard_share").remedy
+    assert "a --target that the counts" in by_name(report, "hard_share").remedy
     assert by_name(report, "clue_overlap_hard_max").remedy == by_name(report, "clue_overlap_hard_min").remedy
     assert not [one for one in report.checks if not one.passed and "tool-hops" in one.remedy]
 

@@ -89,21 +89,6 @@ def _check_tasks(supply: LevelCounts, by_task: Sequence[Task], metrics: Path) ->
         raise BadInput(what, where=str(metrics), remedy=remedy)
 
 
-def reachable_target(supply: LevelCounts) -> str:
-    """Shares of the levels that a pool can meet in every task, as --target is written: those of the whole pool, without
-    the levels that a task lacks.
-
-    >>> reachable_target({"hotpotqa": {"easy": 20, "medium": 10, "hard": 0}})
-    'easy:0.67,medium:0.33,hard:0'
-    """
-    counts = [
-        sum(levels[level] for levels in supply.values()) * all(levels[level] for levels in supply.values())
-        for level in LEVELS
-    ]
-    percent = shares_to_counts([Fraction(count, max(1, sum(counts))) for count in counts], 100)
-    return ",".join(f"{level}:{part / 100:g}" for level, part in zip(LEVELS, percent, strict=True))
-
-
 def _too_few(
     supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float], metrics: Path, source: str
 ) -> BadInput:
@@ -113,8 +98,7 @@ def _too_few(
     table = remedies("difficulty")
     remedy, remedy_zh = table[f"more_{level}_{task}" if level == "hard" else f"more_{level}"]
     if source in NATURAL_SOURCES:
-        wanted_target = reachable_target(supply)
-        remedy, remedy_zh = (text.replace("{target}", wanted_target) for text in table["natural_share"])
+        remedy, remedy_zh = table["natural_share"]
     else:
         remedy, remedy_zh = f"{remedy}, or ask for another --target", f"{remedy_zh}，或换一个 --target"
     return BadInput(

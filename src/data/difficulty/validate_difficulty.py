@@ -31,7 +31,6 @@ from ...runtime.workers import Workers
 from ..pool.meta import PoolMeta, parent_of, read_meta, verify_sha256
 from ..pool.source import NATURAL_SOURCES
 from ..quality.consistency import mix_checks
-from .bucketize import reachable_target
 from .metrics import DifficultyRecord, LevelCounts, level_counts, measured
 
 HARD_OVERLAP_MAX = 0.20
@@ -106,9 +105,8 @@ def validate_difficulty(
 
     present = {task for columns in (pool, chosen) for task, _ in columns.cells}
     scopes: list[Task | None] = [None, *(task for task in ALL_TASKS if task in present)]
-    source = read_meta(parent).source
-    target = reachable_target(pool.counts()) if source in NATURAL_SOURCES else ""
-    checks = [one for scope in scopes for one in _scope_checks(chosen, limits, scope, target)]
+    is_natural = read_meta(parent).source in NATURAL_SOURCES
+    checks = [one for scope in scopes for one in _scope_checks(chosen, limits, scope, is_natural)]
     sizes = {task: sum(levels.values()) for task, levels in chosen.counts().items()}
     checks += mix_checks(sizes, read_meta(parent).mix)
     checks.append(_check("copied_unchanged", _not_in(parent, balanced), "==", 0))
@@ -127,21 +125,22 @@ def _check(name: str, value: float, rule: Rule, threshold: float, task: Task | N
     return check(full, value, rule, threshold, *remedies("difficulty")[remedy or name])
 
 
-def _scope_checks(columns: MetricColumns, limits: DifficultyThresholds, task: Task | None, target: str) -> list[Check]:
-    """The checks that hold overall (`task` None) and in every task. `target`: shares that a pool of questions that
-    people worded can meet; empty for others, whose difficulty follows the flags."""
+def _scope_checks(
+    columns: MetricColumns, limits: DifficultyThresholds, task: Task | None, is_natural: bool
+) -> list[Check]:
+    """The checks that hold overall (`task` None) and in every task. `is_natural`: people worded the questions, so no
+    flag of the builder changes their difficulty."""
     scope = f"[{task}]" if task else ""
     hard_overlap = columns.median("clue_overlap", task, "hard")
     easy_overlap = columns.median("clue_overlap", task, "easy")
     more_hard = remedies("difficulty")[f"more_hard_{task}" if task else "more_hard"]
     again = remedies("difficulty")["then_balance"]
     remedy = (more_hard[0] + again[0], more_hard[1] + again[1])
-    if target:
-        english, chinese = remedies("difficulty")["natural_share"]
-        remedy = (english.replace("{target}", target), chinese.replace("{target}", target))
+    if is_natural:
+        remedy = remedies("difficulty")["natural_share"]
 
     def overlap(name: str, value: float, rule: Rule, threshold: float) -> Check:
-        other = "empty_bucket" if isnan(value) else "natural_overlap" if target else ""
+        other = "empty_bucket" if isnan(value) else "natural_overlap" if is_natural else ""
         return _check(name, value, rule, threshold, task, other)
 
     past = (("len_tokens", limits.len_max), ("turns", limits.turns_max), ("tool_hops", limits.tool_hops_max))
