@@ -66,8 +66,7 @@ class FreshSamples:
             self._chunk(0)
         except BadInput as error:
             raise BadInput(f"no fresh samples can be made: {error.what}", where=WHERE, remedy=REMEDY) from None
-        if meta.sources_sha256:  # sidecars of the built-in source had none before its texts were files
-            self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
+        self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
 
     def take(self, level: Level) -> Sample:
         oldest = max(number for number, _ in self._at.values()) - KEPT + 1

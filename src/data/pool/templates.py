@@ -30,8 +30,6 @@ Alternatives = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 OFFERED = {"user": "question", "clue": "clue", "topic": "topic", "reply": "span"}
 """The one variable of each field. It must occur exactly once, or a part of the task would be lost."""
-ASSISTANTS = ("open", "search", "compute", "answer", "ask", "thanks")
-"""Fields of the assistant's side, which packs had before its voice became one."""
 
 
 class Template(Record, frozen=True):
@@ -147,8 +145,6 @@ def _convert(raw: Any, kind: type[T], where: str) -> T:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
         remedy = f"a template has exactly the fields {', '.join(kind.__struct_fields__)}; see templates/README.md"
-        if theirs := [field for field in ASSISTANTS if isinstance(raw, dict) and field in raw]:
-            remedy = f"remove {', '.join(theirs)}: the assistant's side is in templates/voice_en.yaml and voice_zh.yaml"
         raise BadInput(str(error), where=where, remedy=remedy) from None
 
 

@@ -29,9 +29,7 @@ them. Others always list them."""
 MOST_OPTIONS = 4
 PLAIN_ASKS = 4
 """Number of the first forms of an ask that say nothing about why."""
-UNCLEAR: dict[str, Thought] = {
-    "year": "unclear_year", "quantity": "unclear_quantity", "entity": "unclear_name", "subject": "unclear_name"
-}  # fmt: skip
+UNCLEAR: dict[str, Thought] = {"year": "unclear_year", "quantity": "unclear_quantity", "entity": "unclear_name"}
 """Kind of what is hidden -> reason for the ask."""
 
 _YEAR = re.compile(r"\d{3,4}")
