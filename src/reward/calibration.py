@@ -18,7 +18,7 @@ episode counts once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from math import inf
 from pathlib import Path
@@ -70,8 +70,6 @@ class Calibration(Struct, frozen=True):
     episodes: int
     samples: int
     success_rate: float
-    effective: float
-    """Effective number of episodes, after weighting."""
 
 
 def calibrate_weights(
@@ -104,7 +102,6 @@ def calibrate_weights(
         episodes=len(scores),
         samples=samples,
         success_rate=float(scores.success_N.mean()),
-        effective=float(scores.weight_N.sum() ** 2 / (scores.weight_N**2).sum()),
     )
 
 
@@ -164,20 +161,17 @@ class Fold(Struct, frozen=True):
     episodes: int
     successes: int
     rank_corr_old: float
-    rank_corr_prior: float
     rank_corr_new: float
     mae_old: float
-    mae_prior: float
     mae_new: float
     weights: dict[str, float]
     """Fitted without this fold."""
 
 
 class Compared(Struct, frozen=True):
-    """A held-out figure: of the old weights, of the prior before any data, and of the calibrated weights."""
+    """A held-out figure of the old and of the calibrated weights."""
 
     old: float
-    prior: float
     new: float
     change_low: float | None
     change_high: float | None
@@ -185,13 +179,12 @@ class Compared(Struct, frozen=True):
 
 
 class HeldOut:
-    """Scores of every episode by weights that never saw its source, beside those of the old weights and the prior."""
+    """Scores of every episode by weights that never saw its source, beside those of the old weights."""
 
     def __init__(self, scores: Scores, fold_N: I64, baseline: Baseline, w_KD: F64) -> None:
         self._source, self._success = scores.source_N, scores.success_N
         self._by = {
             "old": scores.matrix_ND @ np.array(baseline.old),
-            "prior": scores.matrix_ND @ np.array(baseline.prior),
             "new": np.einsum("nd,nd->n", scores.matrix_ND, w_KD[fold_N]),
         }
         self._parts = [np.flatnonzero(fold_N == fold) for fold in range(len(w_KD))]
@@ -205,19 +198,19 @@ class HeldOut:
     def compared(self, boot: int, rng: np.random.Generator) -> tuple[Compared, Compared]:
         """Rank correlation and mean absolute error."""
         ones = np.ones((1, len(self._success)))
-        corr, mae = self._figures(self._by, ones)
+        corr, mae = self._figures(ones)
         drawn = stats.resamples(self._source, boot, rng)
-        changes = [self._figures(("old", "new"), counts) for counts in drawn]
+        changes = [self._figures(counts) for counts in drawn]
         corr_changes, mae_changes = (
             np.concatenate([one[figure]["new"] - one[figure]["old"] for one in changes] or [np.empty(0)])
             for figure in (0, 1)
         )
         return _compared(corr, corr_changes), _compared(mae, mae_changes)
 
-    def _figures(self, names: Iterable[str], counts_BN: F64) -> tuple[dict[str, F64], dict[str, F64]]:
+    def _figures(self, counts_BN: F64) -> tuple[dict[str, F64], dict[str, F64]]:
         corr, mae = {}, {}
         drawn = counts_BN.sum(axis=1)
-        for name in names:
+        for name in self._by:
             by_fold = [self._rank_corr(name, place, counts_BN[:, part]) for place, part in enumerate(self._parts)]
             with warnings.catch_warnings():
                 # No fold of a resample may tell anything; that resample is then left out of the interval.
@@ -249,8 +242,7 @@ class HeldOut:
 
 
 def _compared(figures: dict[str, F64], changes: F64) -> Compared:
-    old, prior, new = (float(figures[name][0]) for name in ("old", "prior", "new"))
-    return Compared(old, prior, new, *stats.interval(changes))
+    return Compared(float(figures["old"][0]), float(figures["new"][0]), *stats.interval(changes))
 
 
 def weight_calib(

@@ -57,8 +57,6 @@ class Agreement(Struct, frozen=True):
     corr_improve_pct: float | None = None
     corr_improve: float | None = None
     """The gain as a difference."""
-    top10_reachable: float | None = None
-    """The overlap that no score could exceed: below 1 where equals in the old score share the edge of its top."""
     intervals: dict[str, tuple[float, float]] = {}
     """The middle 95% of the resamples, for each figure that could be measured."""
 
@@ -76,8 +74,7 @@ def agreement(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArra
         return whole
     gain = stats.gain_pct(found.get("corr_to_success_old"), found.get("corr_to_success_new"))
     intervals = _intervals(old_N, new_N, success_N, source_N, set(found), seed)
-    reachable = _reachable(old_N, 0.10)
-    return replace(whole, **found | {"corr_improve_pct": gain}, top10_reachable=reachable, intervals=intervals)
+    return replace(whole, **found | {"corr_improve_pct": gain}, intervals=intervals)
 
 
 def split(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[str, Agreement]]:
@@ -153,14 +150,6 @@ def _intervals(
     parts = [_measured(old, new, success, counts) for counts in drawn]
     found = {name: stats.interval(np.concatenate([part[name] for part in parts])) for name in parts[0] if name in names}
     return {name: (low, high) for name, (low, high) in found.items() if low is not None and high is not None}
-
-
-def _reachable(old: F64, share: float) -> float:
-    """A new score that puts the old top first can have no more of it than the old score itself is sure of."""
-    ones = np.ones((1, len(old)))
-    places = int(stats.top_places(ones.sum(axis=1), share)[0])
-    surest = np.sort(stats.Ranking(old).top(ones, share)[0])[::-1][:places]
-    return round(float(surest.mean()), stats.DIGITS)
 
 
 TAG = "shadow"

@@ -62,14 +62,6 @@ def test_a_part_without_episodes_or_with_one_outcome_says_so() -> None:
     assert "corr_to_success_new" not in solved.intervals
 
 
-def test_equal_old_scores_limit_the_possible_overlap() -> None:
-    old = np.repeat([0.9, 0.1], [40, 60])
-    new = np.linspace(1, 0, 100)
-    found = agreement(two_scores(old, new, (np.arange(100) < 30).astype(float)), FIRST, SECOND, seed=1)
-    assert found.top10_reachable == 0.25
-    assert found.top10_overlap == 0.25
-
-
 def test_the_same_seed_gives_the_same_intervals() -> None:
     scores = as_columns(scored())
     assert agreement(scores, OLD, NEW, seed=1) == agreement(scores, OLD, NEW, seed=1)
