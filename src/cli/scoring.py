@@ -94,7 +94,6 @@ def score(
     samples: Path | None = None,
     budget: Annotated[float | None, Option(min=0)] = None,
     provider: str = "",
-    k: Annotated[int | None, Option(min=1, max=101)] = None,
     batch: Annotated[bool, Option("--batch")] = False,
     cluster: Annotated[str, Option(metavar="ADDRESS")] = "",
     profile: ProfileName | None = None,
@@ -116,9 +115,6 @@ def score(
     from ..scoring.score_pool import ScoringJob, score_dialogues
 
     section = scoring_of(load_profile(options.chosen_profile(profile, "rc1")))
-    if k is not None:
-        votes = section.votes.model_copy(update={"k": k, "k_max": max(k, section.votes.k_max)})
-        section = section.model_copy(update={"votes": votes})
     job = ScoringJob(pool, out, n, seed, budget, batch_api=batch, cluster=cluster)
     settings = settings_for(os.environ, section, provider)
     if samples is not None:

@@ -83,7 +83,7 @@ ADDED = {
     "probe_scorer": {"--profile"},
     "assert_not_simulated": {"--profile"},
     "score": {
-        *("--out", "--n", "--samples", "--seed", "--budget", "--provider", "--k", "--profile"),
+        *("--out", "--n", "--samples", "--seed", "--budget", "--provider", "--profile"),
         *("--batch", "--cluster"),
     },
     "overclar_penalty": {"--config", "--set", "--steps", "--seeds", "--n", "--episodes", "--tag"},

@@ -102,7 +102,8 @@ def test_another_way_of_voting_is_another_score(workspace: Workspace) -> None:
     with JudgeServer() as server:
         workspace.ask(server)
         workspace.score()
-        again = workspace.score("--k", "5").figures()
+        workspace.configure({}, votes={"k": 5})
+        again = workspace.score().figures()
     assert again["reused"] == 0
     assert server.asked == SAMPLES * 5, "the first three votes are in the cache"
     assert {line["votes"] for line in workspace.scores()} == {5}
