@@ -78,9 +78,6 @@ class Fixed:
     def observe(self, episodes: Sequence[object]) -> None:
         pass
 
-    def metrics(self) -> dict[str, float]:
-        return {}
-
     def state_dict(self) -> dict[str, object]:
         return {}
 

@@ -87,9 +87,6 @@ class Draws:
 
     def observe(self, episodes: Sequence[object]) -> None: ...
 
-    def metrics(self) -> dict[str, float]:
-        return {}
-
     def state_dict(self) -> dict[str, Any]:
         return {}
 

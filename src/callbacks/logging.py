@@ -87,9 +87,6 @@ class Trackers:
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         metrics = {f"train/{name}": value for name, value in result.metrics.items()}
-        for term in sorted({term for episode in result.episodes for term in episode.reward}):
-            values = [episode.reward.get(term, 0.0) for episode in result.episodes]
-            metrics[f"reward/{term}"] = sum(values) / len(values)
         if self._events:
             self._events.add(result.step, metrics)
         for name, tracker in list(self._others.items()):

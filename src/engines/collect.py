@@ -178,7 +178,6 @@ def episode_metrics(collected: Collected) -> dict[str, float]:
     turns = max(1, sum(one.policy_turns for one in episodes))
     metrics["cut_turn_share"] = sum(one.cut_turns for one in collected.trajectories) / turns
     metrics["cut_thought_share"] = sum(one.cut_thoughts for one in collected.trajectories) / turns
-    metrics["cut_share"] = fmean(one.end == "length" for one in episodes)
     if needed := [one.need_ask_success for one in episodes if one.needs_clarification]:
         metrics["need_ask_success"] = fmean(needed)
     if complete := [one.asks > 0 for one in episodes if not one.needs_clarification]:

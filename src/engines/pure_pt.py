@@ -117,7 +117,7 @@ class PurePT(BaseEngine):
             with timer.part("critic"):
                 self._train_critic(collected.hidden_NH.float(), targets["return_N"], batch)
         metrics = {**episode_metrics(collected), **update_metrics, "lr": lr}
-        metrics |= {**job.strategy.metrics(), **job.sampler.metrics()}
+        metrics |= job.strategy.metrics()
         # The policy does not move while the critic warms up, so its KL says nothing about the penalty's weight.
         result = self._finish_step(collected, metrics, timer, adapt=not warms_up)
         return replace(result, tokens=token_traces(trajectories, batch, job.renderer))

@@ -141,7 +141,7 @@ class TrlPPO(BaseEngine):
         shared = {name: float(logs[trl_name]) for trl_name, name in _SHARED_METRICS.items() if trl_name in logs}
         own = {name: value for name, value in logs.items() if value is not None and name not in _SHARED_METRICS}
         others = {f"trl/{name}": float(value) for name, value in own.items()}
-        metrics = {**episode_metrics(collected), **others, **shared, **job.strategy.metrics(), **job.sampler.metrics()}
+        metrics = {**episode_metrics(collected), **others, **shared, **job.strategy.metrics()}
         metrics["lr"] = self.lr()
         result = self._finish_step(collected, metrics, self._timer)
         self.trainer.after_step()

@@ -3,7 +3,6 @@
 With tokens sampled from the policy p and its start q, and r = q/p of a token (Schulman, "Approximating KL divergence"):
 
     k1 = -log r              unbiased, may be negative
-    k2 = (log r)^2 / 2       biased, never negative
     k3 = r - 1 - log r       unbiased, never negative
 """
 
@@ -21,10 +20,6 @@ from .flat_layout import at_least, positive
 
 def k1(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
     return logp_N - ref_logp_N
-
-
-def k2(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
-    return 0.5 * (logp_N - ref_logp_N) ** 2
 
 
 def k3(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
@@ -48,12 +43,9 @@ def reference_of(batch: Batch) -> Tensor:
 
 
 def metrics(batch: Batch) -> dict[str, float]:
-    """The three estimates over the tokens of a batch as it was sampled. `kl`, which penalty and alerts use, is k3."""
+    """`kl`, which penalty and alerts use: the mean k3 over the tokens of a batch as it was sampled."""
     ref_logp_N = reference_of(batch)
-    if not batch.logp_N.numel():
-        return {"kl": 0.0, "kl_k1": 0.0, "kl_k2": 0.0, "kl_k3": 0.0}
-    estimates = [float(k(batch.logp_N, ref_logp_N).mean()) for k in (k1, k2, k3)]
-    return {"kl": estimates[2], "kl_k1": estimates[0], "kl_k2": estimates[1], "kl_k3": estimates[2]}
+    return {"kl": float(k3(batch.logp_N, ref_logp_N).mean()) if batch.logp_N.numel() else 0.0}
 
 
 GAIN = 0.1

@@ -153,7 +153,6 @@ def update_metrics(logp_N: Tensor, entropy_N: Tensor, part: Batch, clip: float) 
         return {
             "entropy": per_token(entropy_N, part),
             "clip_share": per_token(((ratio_N - 1).abs() > clip).to(ratio_N.dtype), part),
-            "kl_old": per_token(kl.k3(part.logp_N, logp_N), part),
         }
 
 

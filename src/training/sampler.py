@@ -118,9 +118,6 @@ class Sampler:
             if bucket in self._low:
                 self._low[bucket].record(index, sum(went) / len(went))
 
-    def metrics(self) -> dict[str, float]:
-        return {f"undecided_{bucket}": float(len(low.known)) for bucket, low in self._low.items()}
-
     def state_dict(self) -> dict[str, Any]:
         return {
             "pool": self._pool,

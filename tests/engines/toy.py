@@ -75,9 +75,6 @@ class ToySampler:
     def observe(self, episodes: Sequence[Episode]) -> None:
         self.seen += len(episodes)
 
-    def metrics(self) -> dict[str, float]:
-        return {"seen": float(self.seen)}
-
     def state_dict(self) -> dict[str, Any]:
         return {"seen": self.seen}
 

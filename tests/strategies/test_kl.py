@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from src.core.errors import BadInput
-from src.strategies.kl import AdaptiveKL, k1, k2, k3, metrics, steering
+from src.strategies.kl import AdaptiveKL, k1, k3, metrics, steering
 from tests.strategies.batches import batch
 
 distributions = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(
@@ -22,18 +22,6 @@ def test_k1_and_k3_are_unbiased_and_k3_is_nonnegative(p: torch.Tensor, q: torch.
     assert (p.exp() * k1(p, q)).sum().item() == pytest.approx(kl, abs=1e-12)
     assert (p.exp() * k3(p, q)).sum().item() == pytest.approx(kl, abs=1e-12)
     assert (k3(p, q) >= 0).all()
-
-
-def test_k2_is_accurate_for_small_differences_only() -> None:
-    p = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64).log()
-
-    def off(by: float) -> float:
-        q = torch.log_softmax(p + torch.tensor([by, 0.0, -by], dtype=torch.float64), 0)
-        kl = (p.exp() * (p - q)).sum()
-        return abs(((p.exp() * k2(p, q)).sum() / kl).item() - 1)
-
-    assert off(0.001) < 0.001
-    assert off(2.0) > 0.2
 
 
 def test_the_ratio_weighted_term_has_the_gradient_of_kl() -> None:
@@ -51,10 +39,7 @@ def test_the_ratio_weighted_term_has_the_gradient_of_kl() -> None:
 def test_metrics_by_hand() -> None:
     # log p/q is 0.5 and -0.1.
     found = metrics(batch([[-1.0, -2.0]], [0], ref=[[-1.5, -1.9]]))
-    assert found["kl_k1"] == pytest.approx(0.2)
-    assert found["kl_k2"] == pytest.approx((0.125 + 0.005) / 2)
-    assert found["kl_k3"] == pytest.approx((0.1065307 + 0.0051709) / 2, abs=1e-6)
-    assert found["kl"] == found["kl_k3"]
+    assert found == {"kl": pytest.approx((0.1065307 + 0.0051709) / 2, abs=1e-6)}
 
 
 def test_the_weight_grows_above_the_target_and_shrinks_below_it() -> None:

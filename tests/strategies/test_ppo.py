@@ -32,8 +32,8 @@ def test_targets_by_hand() -> None:
     advantages = [0.3625, 0.425, 0.45, -0.5]
     spread = math.sqrt(sum((x - 0.184375) ** 2 for x in advantages) / 4)
     assert targets["advantage_N"].tolist() == pytest.approx([(x - 0.184375) / spread for x in advantages], abs=1e-6)
-    assert ppo.metrics()["kl_k1"] == pytest.approx(0.0)
-    assert ppo.metrics()["kl_k2"] == pytest.approx((0.125 + 0.125) / 4)
+    k3 = [math.exp(log_ratio) - 1 - log_ratio for log_ratio in (-0.5, 0.5)]
+    assert ppo.metrics()["kl"] == pytest.approx(sum(k3) / 4)
 
 
 def test_an_early_reward_reaches_only_the_tokens_before_it() -> None:

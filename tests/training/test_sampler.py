@@ -142,7 +142,7 @@ def test_successful_samples_do_not_repeat_early() -> None:
 def test_needless_asks_and_lucky_guesses_are_low_performance(needs: bool, asks: int, success: bool, low: bool) -> None:
     one = sampler(Pool(5, 5, 5))
     one.observe([episode("s7", needs=needs, asks=asks, success=success)])
-    assert one.metrics()["undecided_medium"] == float(low)
+    assert len(one.state_dict()["low"]["medium"]) == int(low)
 
 
 def test_episodes_are_averaged_and_the_old_rate_counts_half() -> None:
@@ -276,7 +276,7 @@ def test_neither_state_nor_draw_grows_with_the_pool() -> None:
         one.draw(5, 16)
         looks.append(pool.reads)
         sizes.append(len(json.dumps(one.state_dict())))
-        assert one.metrics() == {f"undecided_{level}": float(KEPT) for level in LEVELS}
+        assert {level: len(known) for level, known in one.state_dict()["low"].items()} == dict.fromkeys(LEVELS, KEPT)
     assert looks == [16, 16]
     assert sizes[1] < 1.2 * sizes[0] < 30_000
 
