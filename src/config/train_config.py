@@ -14,7 +14,7 @@ from askgate_env.actions import TOOLS
 from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
 from askgate_env.types import LEVELS, Lang, Level
 
-from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, SEED
+from ..core.defaults import MIX
 from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
 from .schema import FilePath, LevelShares, Listed, Section, SettingError, Share, TaskShares
 
@@ -126,7 +126,6 @@ class OptimizerSection(Section):
     warmup_steps: int = Field(default=0, ge=0)
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     """Learning rate after the warm-up: constant, or falling to 0 at the last step."""
-    weight_decay: float = Field(default=0.0, ge=0, le=1)
     grad_clip: float = Field(default=1.0, gt=0)
     epochs: int = Field(default=1, ge=1, le=100)
     minibatches: int = Field(default=1, ge=1, le=1024)
@@ -137,7 +136,6 @@ class OptimizerSection(Section):
     """Recomputes each layer in the backward pass instead of keeping its activations: about a tenth of their memory
     for 30 to 40% more time."""
     critic_lr: float = Field(default=1e-3, gt=0, le=1)
-    critic_hidden: int = Field(default=128, ge=1, le=65_536)
     critic_epochs: int = Field(default=0, ge=0, le=100)
     """Extra epochs of the critic alone per batch; they cost little and let it learn faster than the policy."""
     critic_warmup_steps: int = Field(default=0, ge=0)
@@ -325,18 +323,12 @@ class FinetuneSection(Section):
 
 
 class BuildSection(Section):
-    """How to build `seed_pool` and `shadow_set` if they do not exist: the arguments of build_rollout_pool."""
+    """How to build `seed_pool` and `shadow_set` if they do not exist. Other arguments are build_rollout_pool's own."""
 
     n: int = Field(ge=1, le=10_000_000)
     shadow_n: int = Field(default=245, ge=1, le=100_000)
-    seed: int = Field(default=SEED, ge=0)
     lang: Annotated[tuple[Lang, ...], Listed] = ()
     """Default: every language of the source."""
-    clarify_rate: Share = 0.30
-    max_turns: int = Field(default=6, ge=MIN_TURNS)
-    tool_hops: int = Field(default=4, ge=MIN_STEPS, le=MAX_STEPS)
-    ops_numeric: int = Field(default=4, ge=MIN_STEPS, le=MAX_STEPS)
-    paraphrase: Share = 0.5
 
 
 class TrainConfig(Section):

@@ -260,9 +260,9 @@ def make_optimizer(job: TrainJob, policy: nn.Module, critic: nn.Module | None) -
     """AdamW with the policy's trained weights in the first group and the critic's in the second."""
     groups: list[dict[str, Any]] = [{"params": [weight for weight in policy.parameters() if weight.requires_grad]}]
     if critic is not None:
-        groups.append({"params": [*critic.parameters()], "weight_decay": 0.0})
+        groups.append({"params": [*critic.parameters()]})
     fused = job.device.type in ("cpu", "cuda")
-    return torch.optim.AdamW(groups, lr=job.lr, weight_decay=job.optimizer.weight_decay, fused=fused)
+    return torch.optim.AdamW(groups, lr=job.lr, weight_decay=0.0, fused=fused)
 
 
 def lr_scale(optimizer: OptimizerSection, step: int, max_steps: int) -> float:

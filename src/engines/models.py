@@ -32,16 +32,19 @@ Frozen = Callable[[], AbstractContextManager[nn.Module]]
 """Gives access to the frozen base: `with frozen() as model: ...`."""
 
 
+CRITIC_HIDDEN = 128
+
+
 class Critic(nn.Module):
     """A small head that predicts the return from the policy's last hidden state. It starts at 0 for every state.
 
     Always in float32: returns differ by less than 16 bits can tell.
     """
 
-    def __init__(self, width: int, hidden: int) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self.read = nn.Linear(width, hidden)
-        self.value = nn.Linear(hidden, 1)
+        self.read = nn.Linear(width, CRITIC_HIDDEN)
+        self.value = nn.Linear(CRITIC_HIDDEN, 1)
         nn.init.zeros_(self.value.weight)
         nn.init.zeros_(self.value.bias)
 

@@ -286,7 +286,7 @@ class PurePT(BaseEngine):
         self.policy = rollout_copy(policy, job.dtype) if self.is_sharded else policy
         # With a warm start the reference is its result.
         self.frozen = frozen_base(policy, job.dtype) if job.strategy.reference and not self.warm_steps else None
-        critic = Critic(policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
+        critic = Critic(policy.config.hidden_size) if job.strategy.critic else None
         if job.device.type == "cuda" and job.finetune.method != "qlora":
             compile_layers(policy)
         if job.optimizer.gradient_checkpointing:

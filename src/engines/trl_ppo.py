@@ -389,7 +389,6 @@ def common_arguments(job: TrainJob, minibatches: int, backward_passes: int, scra
         "bf16": job.dtype == torch.bfloat16,
         "fp16": job.dtype == torch.float16,
         "learning_rate": job.lr,
-        "weight_decay": job.optimizer.weight_decay,
         "max_grad_norm": job.optimizer.grad_clip,
         "max_steps": job.max_steps * updates_per_step,
         "gradient_accumulation_steps": backward_passes,

@@ -80,8 +80,7 @@ def _plan(config: TrainConfig, build: BuildSection, n: int) -> BuildPlan:
     if not set(config.datasets) <= set(TASKS):
         what = f"`build` makes samples of {', '.join(TASKS)} only"
         raise BadInput(what, where="datasets", remedy="make the pool with askgate build-rollout-pool --source NAME")
-    others = build.model_dump(exclude={"n", "shadow_n", "lang"})
-    return BuildPlan(n=n, mix=config.datasets, langs=build.lang, templates_dir=defaults.TEMPLATES, **others)
+    return BuildPlan(n=n, mix=config.datasets, seed=defaults.SEED, langs=build.lang, templates_dir=defaults.TEMPLATES)
 
 
 def require_mix(config: TrainConfig) -> None:

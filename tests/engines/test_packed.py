@@ -61,7 +61,7 @@ def episodes(seed: int = 3, count: int = 6) -> list[Said]:
 def learner_of(folder: Path) -> Learner:
     torch.manual_seed(1)
     policy = load_policy(str(folder), FinetuneSection(), (), CPU, torch.float32)
-    critic = Critic(32, 8)
+    critic = Critic(32)
     torch.nn.init.normal_(critic.value.weight)
     return Learner(policy, critic, TEMPERATURE)
 
