@@ -1,4 +1,4 @@
-"""Seeds every random generator from one number, and saves their states as plain values for checkpoints."""
+"""Seeds every random generator from one number, and saves their states for checkpoints."""
 
 from __future__ import annotations
 
@@ -61,27 +61,17 @@ def backward_strictly(work: Callable[[], _T], undo: Callable[[], None]) -> _T:
 
 
 def rng_state() -> dict[str, Any]:
-    version, words, gauss = random.getstate()
-    kind, keys, position, has_gauss, cached = np.random.get_state(legacy=True)
     return {
-        "python": {"version": version, "words": list(words), "gauss": gauss},
-        "numpy": {
-            "kind": kind,
-            "keys": [int(key) for key in keys],
-            "position": position,
-            "has_gauss": has_gauss,
-            "cached": cached,
-        },
+        "python": random.getstate(),
+        "numpy": np.random.get_state(),
         "torch": torch.get_rng_state(),
         "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
 
 
 def load_rng_state(state: Mapping[str, Any]) -> None:
-    python, numpy = state["python"], state["numpy"]
-    random.setstate((python["version"], tuple(python["words"]), python["gauss"]))
-    keys = np.array(numpy["keys"], dtype=np.uint32)
-    np.random.set_state((numpy["kind"], keys, numpy["position"], numpy["has_gauss"], numpy["cached"]))
+    random.setstate(state["python"])
+    np.random.set_state(state["numpy"])
     torch.set_rng_state(state["torch"])
     if state["cuda"]:
         torch.cuda.set_rng_state_all(state["cuda"])
