@@ -40,14 +40,14 @@ def export_gguf(
     show.finish(report, as_json, path, _print_agreement)
 
 
-def package(config: Path | None = None, out: Path = Path("reports/rc1/package.tgz"), key: Path | None = None) -> None:
+def package(out: Path = Path("reports/rc1/package.tgz"), key: Path | None = None) -> None:
     """Pack a finished gated run, so that others can reproduce it.
 
     The command verifies the evidence first. It refuses to pack while a gate fails or an amber is not signed off.
     """
     from ..release.package import make_package
 
-    made = make_package(config, out, key, show.password_of(key), show.tell)
+    made = make_package(out, key, show.password_of(key), show.tell)
     show.made([made], as_json=False)
 
 

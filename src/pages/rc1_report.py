@@ -56,6 +56,14 @@ SHOWN_GATES = ("calibration", "shadow", "ablation", "pool", "difficulty")  # gat
 HEADLINE = (
     "need_ask_success", "overclar_rate", "success", "lucky_guess_rate", f"success_{HARD_READING}", "avg_turns",
 )  # fmt: skip
+REPRODUCE = (
+    "pip install ./packages/askgate-env '.[train]'",
+    "askgate verify --deep",
+    "askgate package --out rc1.tgz",
+    "askgate reproduce rc1.tgz --verify",
+    "askgate reproduce rc1.tgz --rerun",
+)
+"""Commands that check the run and repeat it."""
 FINGERPRINTED = (
     "shadow_set", "pool", "metrics", "balanced", "templates", "weights", "baseline", "config", "ledger", "pool_report",
     "difficulty_report", "calibration_report", "shadow_report", "ablation_report",
@@ -188,7 +196,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         prints=_prints(profile, evaluation),
         commit=rounds[-1].commit if rounds else "",
         reading=_read_episodes(trial, _run_folder(evaluation)) if trial and evaluation else None,
-        reproduce=_reproduce(profile, trial),
+        reproduce=list(REPRODUCE),
     )
 
 
@@ -249,20 +257,6 @@ def _read_episodes(trial: TrialReport, run: Path) -> EpisodesToRead | None:
     samples = {one.id: one for one in read_records(shadow_set, Sample)}
     before, after = (list(read_records(run / name, Episode)) for name in (base, trained))
     return choose_pairs(before, after, samples, seed)
-
-
-def _reproduce(profile: Profile, trial: TrialReport | None) -> list[str]:
-    """Commands that check the run and repeat it."""
-    config = profile.paths.config
-    if trial is not None and profile.paths.trial and len(trial.seeds) > 1:
-        config = profile.paths.trial
-    return [
-        "pip install ./packages/askgate-env '.[train]'",
-        "askgate verify --deep",
-        f"askgate package --config {config} --out rc1.tgz",
-        "askgate reproduce rc1.tgz --verify",
-        "askgate reproduce rc1.tgz --rerun",
-    ]
 
 
 def choose_pairs(

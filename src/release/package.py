@@ -41,7 +41,6 @@ from ..core.files import (
     code_sha256,
     inert,
     json_bytes,
-    real_path,
     sha256_file,
     shipped,
     sweep,
@@ -104,7 +103,7 @@ class NotForRelease(BadInput):
     exit_code = 1
 
 
-def make_package(config: Path | None, out: Path, key: Path | None, password: bytes | None, tell: Tell) -> Path:
+def make_package(out: Path, key: Path | None, password: bytes | None, tell: Tell) -> Path:
     """Verifies all evidence first. A run that does not verify, or without results that passed, is not packed."""
     if key is not None:
         signing_key(key, password)  # verifying takes a minute; a key that cannot sign is refused before it
@@ -115,9 +114,6 @@ def make_package(config: Path | None, out: Path, key: Path | None, password: byt
     if report is None or trained is None:
         where, remedy = str(paths.GATED_CHECKPOINTS), "train to the end with the ticket, then pack"
         raise BadInput("there is no finished run to pack", where=where, remedy=remedy)
-    if config and real_path(config) != real_path(trained[0]):
-        what = f"the run was trained with {trained[0]}"
-        raise BadInput(what, where=f"--config {config}", remedy="leave --config out")
     for failed in (one for one in report.checks if not one.passed):
         raise NotForRelease(f"{failed.name} has not passed", where="release", remedy=failed.remedy)
     config, settings = trained

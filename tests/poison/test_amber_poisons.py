@@ -69,7 +69,7 @@ from tests.gates.run_folder import (
 )
 from tests.gates.test_sign_off import make_key
 from tests.rc1 import THRESHOLDS
-from tests.release.packing import CONFIG, silent, trained
+from tests.release.packing import silent, trained
 from tests.scoring.server import Scores, steady_scores
 
 from .table import poison, twin
@@ -222,7 +222,7 @@ def test_an_honest_run_has_no_amber(run: Path) -> None:
     assert control_ambers(against_control(trained=0.5, control=0.5)) == []
     assert weight_ambers({next(iter(LIVE)): 0.1, "grounding": 0.9}) == []
     trained()
-    assert make_package(CONFIG, Path("package.tgz"), None, None, silent).exists()
+    assert make_package(Path("package.tgz"), None, None, silent).exists()
 
 
 @pytest.mark.parametrize("name", ["rc1", "quickstart"])
@@ -418,7 +418,7 @@ def test_without_the_judges_scores_no_amber_goes_away(run: Path) -> None:
 def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -> None:
     amber_run()
     assert askgate("verify").code == 0, "an amber fails no other command"
-    refused = askgate("package", "--config", CONFIG)
+    refused = askgate("package")
     assert refused.code == 1
     assert "canaries_fooled" in refused.err
     assert "askgate sign-off --amber canaries_fooled" in refused.err
@@ -431,7 +431,7 @@ def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -
     assert shown < signed.out.index("wrote ")
     assert {one.name: one.signed for one in ambers(profile())} == {"canaries_fooled": "Ada (the judge is not used)"}
     verify(False, silent)
-    make_package(CONFIG, Path("package.tgz"), None, None, silent)
+    make_package(Path("package.tgz"), None, None, silent)
 
 
 @pytest.mark.parametrize("which", ["canaries", "calibration"])
@@ -543,7 +543,7 @@ def test_a_second_sign_off_is_added_to_the_first(run: Path) -> None:
     assert (first.read_bytes(), first != second) == (kept, True)
     assert [one.signed for one in ambers(profile())] == ["Ada (the judge is not used); Bob (seen)"]
     verify(False, silent)
-    make_package(CONFIG, Path("package.tgz"), None, None, silent)
+    make_package(Path("package.tgz"), None, None, silent)
 
 
 def test_an_unknown_amber_is_not_signed(run: Path) -> None:

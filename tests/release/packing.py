@@ -137,7 +137,7 @@ def package_folder(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         share_results(patch, tmp_path_factory)
         small_thresholds_are_shipped(patch)
         trained()
-        make_package(None, made / "package.tgz", new_key(made / "key.pem"), None, silent)
+        make_package(made / "package.tgz", new_key(made / "key.pem"), None, silent)
     return made
 
 

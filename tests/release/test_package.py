@@ -20,7 +20,6 @@ from src.release.package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, make
 from src.release.reproduce import reproduce
 from src.release.signing import sign_model, verify_model
 from tests.release.packing import (
-    CONFIG,
     MODEL,
     WARM_START,
     finished,
@@ -107,10 +106,10 @@ def test_a_key_that_cannot_sign_is_refused_before_anything_is_verified(
     monkeypatch.setattr("src.release.package.verify", lambda *_: pytest.fail("verified first"))
     key = new_key(tmp_path / "other.pem")
     with pytest.raises(BadInput, match=r"none\.pem"):
-        make_package(None, tmp_path / "p.tgz", tmp_path / "none.pem", None, silent)
+        make_package(tmp_path / "p.tgz", tmp_path / "none.pem", None, silent)
     monkeypatch.setattr(signing, "find_spec", lambda name: None)
     with pytest.raises(BadInput, match="need the packages model-signing") as caught:
-        make_package(None, tmp_path / "p.tgz", key, None, silent)
+        make_package(tmp_path / "p.tgz", key, None, silent)
     assert "make setup" in caught.value.remedy
 
 
@@ -179,13 +178,13 @@ def test_the_gates_are_in_toto_test_results(packed: Path) -> None:
 def test_only_verified_gated_runs_are_packed(run: Path) -> None:
     out = Path("package.tgz")
     with pytest.raises(BadInput, match="no finished run to pack"):
-        make_package(CONFIG, out, None, None, silent)
+        make_package(out, None, None, silent)
     trained(ticket="a" * 64)
     with pytest.raises(BadInput, match="not trained with the ticket"):
-        make_package(CONFIG, out, None, None, silent)
+        make_package(out, None, None, silent)
     trained()
     weights = Path("configs/weights.json")
     weights.write_bytes(weights.read_bytes() + b" ")
     with pytest.raises(BadInput, match="has changed since"):
-        make_package(CONFIG, out, None, None, silent)
+        make_package(out, None, None, silent)
     assert not out.exists()

@@ -68,7 +68,7 @@ def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert command("ppo_runner", "--config", str(CONFIG)) == 0
     for one in open_ambers(load_profile(PROFILE)):
         assert command("sign-off", "--amber", one.name, "--by", "Ada", "--reason", "a test") == 0
-    assert command("package", "--config", str(CONFIG), "--out", "package.tgz") == 0
+    assert command("package", "--out", "package.tgz") == 0
     # In another process the thresholds would be weaker than the shipped ones.
     monkeypatch.setattr("src.release.reproduce.subprocess.run", run_here)
     assert command("reproduce", "package.tgz", "--rerun") == 0
