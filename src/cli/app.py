@@ -18,6 +18,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from shutil import which
 from typing import Annotated, Any, get_args
 
 import typer
@@ -216,6 +217,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)
+    finally:
+        say_activate(sys.argv[1:] if arguments is None else arguments)
+
+
+FIRST_VERBS = {"demo", "quickstart", "init"}
+"""Verbs that a new user begins with. After others the hint about the path would be noise."""
+
+
+def say_activate(arguments: Sequence[str]) -> None:
+    """Says how to put `askgate`, which all messages name, on the path. A user of `make` may not have it there."""
+    if not FIRST_VERBS & {*arguments[:1]}:
+        return
+    activate = Path(sys.prefix) / "bin" / "activate"
+    if Path(sys.argv[0]).name == "askgate" and which("askgate") is None and activate.exists():
+        shown = activate.relative_to(Path.cwd()) if activate.is_relative_to(Path.cwd()) else activate
+        english = f"`askgate` is not on the path of this shell; first type: . {shown}"
+        show.complain(english, f"本 shell 的路径中没有 `askgate`；请先输入：. {shown}")
 
 
 def extra_with(module: str) -> str:

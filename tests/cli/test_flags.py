@@ -242,3 +242,21 @@ def test_verify_does_not_import_heavy_libraries() -> None:
     """They take seconds, and `verify` promises two."""
     heavy = "{'scipy', 'sklearn', 'torch', 'transformers', 'datasets', 'openai', 'huggingface_hub', 'xllamacpp'}"
     assert imported(heavy, "import src.gates.verify, src.training.verify_results") == "[]"
+
+
+@pytest.mark.parametrize(("program", "on_path", "told"), [
+    (".venv/bin/askgate", None, True),
+    (".venv/bin/askgate", "/usr/bin/askgate", False),
+    ("src/cli/__main__.py", None, False),
+])  # fmt: skip
+def test_a_user_of_make_is_told_how_to_put_askgate_on_the_path(
+    program: str, on_path: str | None, told: bool, askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/activate").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    monkeypatch.setattr(sys, "argv", [program])
+    monkeypatch.setattr("src.cli.app.which", lambda name: on_path)
+    assert ("first type: . .venv/bin/activate" in askgate("init", "new").err) == told
+    assert "first type" not in askgate("status").err, "once is enough"
