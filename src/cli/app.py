@@ -145,8 +145,9 @@ def common(version: Annotated[bool, typer.Option("--version", is_eager=True, cal
     \b
     Exit codes:
       0    passed or done
-      1    a gate failed, a stage is not done, an amber is not signed off,
-           a watch stopped training, or results of `eval --compare` differ
+      1    a gate failed, a stage is not done, training was stopped by a watch
+           (such as for reward hacking), results of `eval --compare` differ,
+           or `report` or `package` found an amber that is not signed off
       2    bad input or environment, scores or evidence that are not genuine,
            or a defect in AskGate
       130  you pressed Ctrl-C
@@ -232,8 +233,8 @@ def say_activate(arguments: Sequence[str]) -> None:
     activate = Path(sys.prefix) / "bin" / "activate"
     if Path(sys.argv[0]).name == "askgate" and which("askgate") is None and activate.exists():
         shown = activate.relative_to(Path.cwd()) if activate.is_relative_to(Path.cwd()) else activate
-        english = f"`askgate` is not on the path of this shell; first type: . {shown}"
-        show.complain(english, f"本 shell 的路径中没有 `askgate`；请先输入：. {shown}")
+        english = f"to type `askgate` without its path, first run: . {shown}"
+        show.complain(english, f"要直接输入 `askgate`，请先运行：. {shown}")
 
 
 def extra_with(module: str) -> str:

@@ -50,8 +50,8 @@ def eval_model(
     """Compare a run with its base, measure one model, or run a public benchmark.
 
     Without --model: compares a run with its base, from recorded dialogues. --config is the config of the run. The table
-    also has the policy after SFT (column "warm start") and, if the run made them, controls: the base after SFT alone.
-    The gates on the trained policy are checked.
+    also has the policy after SFT (column "warm start") and, if the run made them, controls: the base after longer SFT,
+    without RL. The gates on the trained policy are checked.
 
     With --model: runs that model on held-out samples.
 

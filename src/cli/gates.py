@@ -32,10 +32,10 @@ def run_round(
 ) -> None:
     """Check the gates before training: round 1 first, then round 2.
 
-    A gate compares measured values with thresholds. Round 1 shows what is wrong. Round 2 needs a passed round 1, the
-    same files and the same code. It measures every gate again, and the judge scores new samples. So nothing can be
-    changed between the rounds, and the judge must answer well twice. If round 2 passes, it writes the ticket that
-    ppo-runner needs.
+    A gate compares measured values with thresholds. Round 1 shows what you still have to fix. Round 2 needs a passed
+    round 1, the same files and the same code. It measures every gate again, and the judge scores new samples. So
+    nothing can be changed between the rounds, and the judge must pass its gates twice. If round 2 passes, it writes the
+    ticket that ppo-runner needs.
 
     Both rounds call the judge. A paid provider bills these calls.
 
@@ -106,8 +106,9 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
     package`, every amber must be signed off separately (--amber NAME). The light stays amber. If an amber is signed off
     twice, both records are kept.
 
-    Only weaker_thresholds cannot be signed off: a threshold, or a number of samples, votes or ablation steps, is weaker
-    than AskGate's own, so the run cannot be packaged. Restore it, run both rounds and train again.
+    One amber cannot be signed off: weaker_thresholds. The profile then demands less than the one that AskGate ships (a
+    threshold, or a number of samples, votes or ablation steps), and the run cannot be packaged. Restore the values, run
+    both rounds and train again.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

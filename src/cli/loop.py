@@ -32,7 +32,7 @@ COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "gr
 def quickstart(full: Annotated[bool, Option("--full")] = False) -> None:
     """Run all stages, from data to report, with built-in data and model.
 
-    The loop needs no API key and no GPU. If you run it again, it repeats only the stages whose inputs changed. The main
+    This needs no API key and no GPU. If you run it again, it repeats only the stages whose inputs changed. The main
     report is reports/rc1/RC1.html.
     """
     from ..loop.profile_loop import open_loop
@@ -45,7 +45,7 @@ def rc1(
     listed: Annotated[bool, Option("--list")] = False,
     planned: Annotated[bool, Option("--plan")] = False,
 ) -> None:
-    """Run the whole loop at full size (profile rc1).
+    """Run all stages at full size (gate profile rc1).
 
     The run needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER. The script ops/run_local_rc1.sh sets them; its
     default judge is gemini. The run calls the judge, which may be billed. It stops at the first failure. `rc1` is short
@@ -168,8 +168,8 @@ def sync(
 ) -> None:
     """List the files that a run has produced, and those still missing.
 
-    The packet has two lists of the artifacts in configs/sync.yaml: those that exist, with their SHA-256, and those that
-    are missing. It is printed, and written to reports/sync/round_NUMBER.json.
+    Writes a packet with two lists of the artifacts in configs/sync.yaml: those that exist, with their SHA-256, and
+    those that are missing. It is printed too. Its file is reports/sync/round_NUMBER.json.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet
