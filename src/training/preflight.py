@@ -167,18 +167,22 @@ def plan(path: Path, overrides: Sequence[str] | None = None) -> Forecast:
     """The forecast of a config whose data may not be built yet. Refuses what this machine cannot run."""
     config = load_train_config(path, overrides)
     with naming_keys(path, config):
-        load_engine(config.engine, config.strategy)
-        require_whole_groups(config.batch_size, make_strategy(config).group_size)
-        device = get_device(config.device_pref)
-        if config.finetune.method == "qlora":
-            require_four_bits(device)
-        dtype, targets = get_dtype(device, config.precision), lora_targets(config.finetune.targets, memory_gb(device))
-        model, weights = _find_model(config)
-        memory = fitted_memory(config, model, device, dtype, targets)
-        episode = EpisodeTokens.usual()
-        if config.seed_pool.exists():
-            episode = EpisodeTokens.of_pool(config.seed_pool, open_renderer(model, config.rollout.actions))
-        return make_forecast(config, model, memory, device, dtype, _require_disk_space(config, weights), episode)
+        return _plan(config)
+
+
+def _plan(config: TrainConfig) -> Forecast:
+    load_engine(config.engine, config.strategy)
+    require_whole_groups(config.batch_size, make_strategy(config).group_size)
+    device = get_device(config.device_pref)
+    if config.finetune.method == "qlora":
+        require_four_bits(device)
+    dtype, targets = get_dtype(device, config.precision), lora_targets(config.finetune.targets, memory_gb(device))
+    model, weights = _find_model(config)
+    memory = fitted_memory(config, model, device, dtype, targets)
+    episode = EpisodeTokens.usual()
+    if config.seed_pool.exists():
+        episode = EpisodeTokens.of_pool(config.seed_pool, open_renderer(model, config.rollout.actions))
+    return make_forecast(config, model, memory, device, dtype, _require_disk_space(config, weights), episode)
 
 
 def _require_disk_space(config: TrainConfig, weights: int) -> float:
