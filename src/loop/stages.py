@@ -62,7 +62,8 @@ def _stage(
         value = values.get(word[1:-1])
         command += value if isinstance(value, list) else [word.format(**values)]
     reads, writes, appends = (
-        tuple(path for key in one.get(kind, ()) for path in files[key]) for kind in ("reads", "writes", "appends")
+        tuple(dict.fromkeys(path for key in one.get(kind, ()) for path in files[key]))  # each once: configs share files
+        for kind in ("reads", "writes", "appends")
     )
     return Stage(
         name.format(**values),

@@ -167,7 +167,7 @@ def place_32(trained_on_32: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_one_invented_dialogue_is_refused_on_the_machine_that_trained(place_32: Path) -> None:
     told: list[str] = []
     verify_results(True, told.append, dialogues=100)
-    assert sum("32 of 32 dialogues are what" in line for line in told) == 2
+    assert sum("repeats 32 of 32 dialogues exactly" in line for line in told) == 2
     rewrite(TRAINED, invented(1))
     with pytest.raises(BadInput, match="does not repeat the recorded dialogues: 1 differ"):
         verify_results(True, silent, dialogues=100)
@@ -265,7 +265,8 @@ def test_the_models_of_an_ablation_repeat_their_dialogues(place: Path) -> None:
     ablated(without=TRAINED, **{"with": TRAINED})
     told: list[str] = []
     verify_results(True, told.append)
-    assert sum("8 of 8 dialogues are what .askgate/ablation/own/" in line for line in told) == 2
+    repeats = [line for line in told if ": .askgate/ablation/own/" in line]
+    assert sum("repeats 8 of 8 dialogues exactly" in line for line in repeats) == 2
     shutil.rmtree(".askgate/ablation")
     verify_results(True, told.append)
     assert sum("its model is not in this folder any more" in line for line in told) == 2

@@ -165,6 +165,7 @@ def test_rounds_notice_a_change_of_the_trial_config_that_they_check(place: Path,
         before = fingerprints(stage.inputs)
         trial = profile.paths.trial
         assert trial is not None
+        assert len(before) == len(stage.inputs)  # each file is compared once
         write(str(trial), {**read_yaml(trial), "target_kl": 0.5})
         assert [path for path, now in fingerprints(stage.inputs).items() if now != before[path]] == [str(trial)]
 
