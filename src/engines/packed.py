@@ -4,8 +4,8 @@ A stream is one forward pass. Logits are computed for policy tokens only: tokens
 but nothing is predicted there, so nothing can be learned there.
 
 On a CPU episodes that begin alike, such as those of one sample, share the tokens of their common beginning: these are
-computed once, and gradients of all these episodes meet in them. With groups of 4 a stream has 40% fewer tokens, with
-groups of 8 60% fewer (`bench/train_cpu.py`).
+computed once, and gradients of all these episodes meet in them. With models/tiny a stream has a third fewer tokens for
+groups of 4, and 60% fewer for groups of 8 (bench/RESULTS.md).
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MIN_SHARED = 32
 """Fewer shared tokens are computed again for each episode."""
+MOST_READ = 4
+"""Episodes of a stream read at most so many times its limit of tokens: keys and values are kept for each episode."""
 LOGITS_AT_ONCE = 2**26
 """Logits kept in memory at a time (256 MB in float32). Where there are more, the backward pass recomputes them."""
 
@@ -93,9 +95,13 @@ def pack(episodes: Sequence[Demo | Trajectory], pack_tokens: int, device: torch.
     for episode in parts:
         if not episode.policy[1:].any():
             continue
-        if packs[-1].episodes and packs[-1].size + packs[-1].new_tokens(episode) > pack_tokens:
+        # Tokens that must be read to predict the last policy token.
+        inputs = episode.tokens[: np.flatnonzero(episode.policy)[-1]]
+        shared = packs[-1].shared_path(inputs)
+        if packs[-1].episodes and not packs[-1].has_room(len(inputs), len(shared), pack_tokens):
             packs.append(_Pack(shares))
-        packs[-1].add(episode)
+            shared = shared[:0]
+        packs[-1].add(episode, inputs, shared)
     return [one.stream(device) for one in packs if one.episodes]
 
 
@@ -104,46 +110,48 @@ class _Pack:
 
     def __init__(self, shares: bool) -> None:
         self.shares = shares
-        self.size = 0
-        """Tokens of the stream so far."""
+        self.size = self.read = 0
+        """Tokens of the stream so far, and tokens that its episodes read, shared ones counted for each."""
         self.episodes: list[Demo | Trajectory] = []
-        self.lengths: list[int] = []
+        self.inputs: list[NDArray[np.int32]] = []
         self.paths: list[NDArray[np.int64]] = []
+        self.lengths: list[int] = []
         self._alike: dict[bytes, list[int]] = {}
         """Episodes by their first `MIN_SHARED` tokens."""
 
-    def new_tokens(self, episode: Demo | Trajectory) -> int:
-        """Number of tokens that this episode would add."""
-        return len(_inputs(episode)) - len(self._shared_path(episode))
+    def has_room(self, tokens: int, shared: int, pack_tokens: int) -> bool:
+        return self.size + tokens - shared <= pack_tokens and self.read + tokens <= MOST_READ * pack_tokens
 
-    def add(self, episode: Demo | Trajectory) -> None:
-        shared, tokens = self._shared_path(episode), _inputs(episode)
-        if self.shares:
-            self._alike.setdefault(tokens[:MIN_SHARED].tobytes(), []).append(len(self.episodes))
-        self.episodes.append(episode)
-        self.lengths.append(len(tokens) - len(shared))
-        self.paths.append(np.concatenate([shared, np.arange(self.size, self.size + self.lengths[-1])]))
-        self.size += self.lengths[-1]
-
-    def _shared_path(self, episode: Demo | Trajectory) -> NDArray[np.int64]:
-        """Positions of the longest beginning that this episode shares with an earlier one."""
-        tokens, best = _inputs(episode), np.zeros(0, np.int64)
-        for row in self._alike.get(tokens[:MIN_SHARED].tobytes(), ()):
-            earlier = _inputs(self.episodes[row])
-            most = min(len(tokens), len(earlier))
-            differs = np.flatnonzero(tokens[:most] != earlier[:most])
+    def shared_path(self, inputs: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Positions of the longest beginning that an episode shares with an earlier one."""
+        best = np.zeros(0, np.int64)
+        for row in self._alike.get(inputs[:MIN_SHARED].tobytes(), ()):
+            most = min(len(inputs), len(self.inputs[row]))
+            differs = np.flatnonzero(inputs[:most] != self.inputs[row][:most])
             shared = int(differs[0]) if len(differs) else most
             if shared > len(best):
                 best = self.paths[row][:shared]
+            if shared == len(inputs):
+                break
         return best
 
+    def add(self, episode: Demo | Trajectory, inputs: NDArray[np.int32], shared: NDArray[np.int64]) -> None:
+        if self.shares:
+            self._alike.setdefault(inputs[:MIN_SHARED].tobytes(), []).append(len(self.episodes))
+        own = len(inputs) - len(shared)
+        self.episodes.append(episode)
+        self.inputs.append(inputs)
+        self.paths.append(np.concatenate([shared, np.arange(self.size, self.size + own)]))
+        self.lengths.append(own)
+        self.size, self.read = self.size + own, self.read + len(inputs)
+
     def stream(self, device: torch.device) -> Stream:
-        rows = list(zip(self.episodes, self.lengths, self.paths, strict=True))
-        tokens = np.concatenate([_inputs(episode)[len(path) - length :] for episode, length, path in rows])
-        at_N = np.concatenate([path[np.flatnonzero(episode.policy) - 1] for episode, _, path in rows])
+        rows = list(zip(self.episodes, self.inputs, self.lengths, self.paths, strict=True))
+        tokens = np.concatenate([inputs[len(inputs) - length :] for _, inputs, length, _ in rows])
+        at_N = np.concatenate([path[np.flatnonzero(episode.policy) - 1] for episode, _, _, path in rows])
         said_N = np.concatenate([episode.tokens[episode.policy] for episode in self.episodes])
         shared = None
-        if len(tokens) < sum(map(len, self.paths)):
+        if self.size < self.read:
             _, first_U, row_N = np.unique(at_N, return_index=True, return_inverse=True)
             shared = Shared(tuple(self.paths), torch.from_numpy(first_U), torch.from_numpy(row_N))
         return Stream(
@@ -153,11 +161,6 @@ class _Pack:
             said_N=upload(torch.from_numpy(said_N.astype(np.int64)), device),
             shared=shared,
         )
-
-
-def _inputs(episode: Demo | Trajectory) -> NDArray[np.int32]:
-    """The tokens that must be read to predict the last policy token."""
-    return episode.tokens[: np.flatnonzero(episode.policy)[-1]]
 
 
 def hidden_before(policy: Any, stream: Stream) -> Tensor:
@@ -181,7 +184,7 @@ def score_tokens(
     head = base.get_output_embeddings()
     score = partial(_compiled_score() if hidden_NH.is_cuda else _score, head, temperature, entropy)
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
-    if len(hidden_NH) <= rows:
+    if len(hidden_NH if shared is None else shared.first_U) <= rows:
         return score(hidden_NH, said_N, shared)
     parts = [
         checkpoint(score, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)

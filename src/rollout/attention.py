@@ -137,10 +137,8 @@ class SegmentPlan:
             self.path_lengths = [len(path) for path in paths]
             shared = [whole - own for whole, own in zip(self.path_lengths, self.lengths, strict=True)]
             place_T += torch.tensor(shared).repeat_interleave(sizes)
-            self.masks = [
-                torch.ones(own, start + own, dtype=torch.bool).tril(start) if start else None
-                for own, start in zip(self.lengths, shared, strict=True)
-            ]
+            self.shared_lengths = shared
+            self.masks: dict[torch.dtype, list[Tensor | None]] = {}
         self.longest = max(self.lengths)
         self.limit = max(1024, 1 << (self.longest - 1).bit_length())
         """Bound on the lengths for flash attention. It rarely changes, because a compiled layer holds it fixed."""
@@ -163,15 +161,27 @@ class SegmentPlan:
             )[0]
             return out[None]
         if self.path_P is not None:
-            keys, values = (torch.split(x.index_select(2, self.path_P), self.path_lengths, 2) for x in (key, value))
-            rows = zip(torch.split(query, self.lengths, 2), keys, values, self.masks, strict=True)
-            read = [_causal(q, k, v, scale, dropout, mask) for q, k, v, mask in rows if q.shape[2]]
-            return torch.cat(read, 2).transpose(1, 2)
+            # In float32, because the gradients of all sequences are summed here.
+            read = (x.float().index_select(2, self.path_P).to(x.dtype) for x in (key, value))
+            keys, values = (torch.split(x, self.path_lengths, 2) for x in read)
+            rows = zip(torch.split(query, self.lengths, 2), keys, values, self._masks(value.dtype), strict=True)
+            pieces = [_causal(q, k, v, scale, dropout, mask) for q, k, v, mask in rows if q.shape[2]]
+            return torch.cat(pieces, 2).transpose(1, 2)
         if not self.padded:
-            pieces = zip(*(torch.split(x, self.lengths, 2) for x in (query, key, value)), strict=True)
-            return torch.cat([_causal(q, k, v, scale, dropout) for q, k, v in pieces], 2).transpose(1, 2)
+            parts = zip(*(torch.split(x, self.lengths, 2) for x in (query, key, value)), strict=True)
+            return torch.cat([_causal(q, k, v, scale, dropout) for q, k, v in parts], 2).transpose(1, 2)
         q, k, v = (x[0].transpose(0, 1)[self.tokens_SL].transpose(1, 2) for x in (query, key, value))
         return _causal(q, k, v, scale, dropout).transpose(1, 2).flatten(0, 1)[self.cells_T][None]
+
+    def _masks(self, dtype: torch.dtype) -> list[Tensor | None]:
+        """Additive masks of the sequences that begin with shared tokens: one for all layers, which keep it for the
+        backward pass."""
+        if dtype not in self.masks:
+            self.masks[dtype] = [
+                torch.full((own, start + own), -torch.inf, dtype=dtype).triu(start + 1) if start else None
+                for own, start in zip(self.lengths, self.shared_lengths, strict=True)
+            ]
+        return self.masks[dtype]
 
 
 def _causal(

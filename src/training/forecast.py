@@ -364,6 +364,10 @@ def forecast_run(
     learn = forward + backward + (forward if config.optimizer.gradient_checkpointing else 0)
     tokens = config.batch_size * length
     read_s = tokens * forward * (1 - said / length) / rate
+    if device.type == "cpu" and config.engine == "pure_pt":
+        # Episodes of a group share the tokens of their beginning (`engines/packed.py`).
+        group = make_strategy(config).group_size
+        tokens *= (1 + (group - 1) * constants["own_tokens"]) / group
     several = 1 if tokens > memory.pack_tokens * config.optimizer.minibatches else 0
 
     def spent(count: float, per_token: float, passes: int, at_once: float) -> float:
@@ -377,9 +381,6 @@ def forecast_run(
     learn_passes = (
         4 if settings.gradient_checkpointing else 3
     )  # a backward pass starts twice the kernels of a forward pass
-    if device.type == "cpu":  # episodes of a group share the tokens of their beginning (`engines/packed.py`)
-        group = make_strategy(config).group_size
-        tokens *= (1 + (group - 1) * constants["own_tokens"]) / group
     again = spent(tokens, learn + several * forward, learn_passes + several, min(pack, tokens / settings.minibatches))
     update = spent(tokens, forward, 1, pack) + settings.epochs * again
     seeds, warm = len(config.seeds), config.warm_start

@@ -38,8 +38,8 @@ from tests.gates.run_folder import edit_profile
 def test_the_honest_run_is_proved(place: Path) -> None:
     told: list[str] = []
     assert verify_results(True, told.append) is not None
-    assert any("checkpoints/rc1/final_model repeats 8 of 8 dialogues" in line for line in told)
-    assert any("model repeats 8 of 8 dialogues" in line for line in told)
+    assert any(": checkpoints/rc1/final_model repeats 8 of 8 dialogues" in line for line in told)
+    assert any(": model repeats 8 of 8 dialogues" in line for line in told)
 
 
 def test_untrained_weights_under_a_new_seal_are_named_by_deep(place: Path) -> None:
@@ -232,8 +232,8 @@ def test_a_run_with_adapters_is_proved_and_exchanged_adapters_are_named(
     monkeypatch.chdir(tmp_path)
     told: list[str] = []
     verify_results(True, told.append)
-    assert any("checkpoints/rc1/final_model repeats 8 of 8 dialogues" in line for line in told)
-    assert any("model repeats 8 of 8 dialogues" in line for line in told)
+    assert any(": checkpoints/rc1/final_model repeats 8 of 8 dialogues" in line for line in told)
+    assert any(": model repeats 8 of 8 dialogues" in line for line in told)
     assert TRAINED.read_bytes() != BASE.read_bytes()
     weights = MODEL / "adapter_model.safetensors"
     save_file({name: value * 0 for name, value in load_file(weights).items()}, weights)

@@ -42,7 +42,8 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_model(tmp_path_factory.mktemp("model"), taught=False)
+    # With one layer keys and values would not depend on the tokens before.
+    return make_model(tmp_path_factory.mktemp("model"), taught=False, layers=2)
 
 
 def episodes(seed: int = 3, count: int = 6) -> list[Said]:
@@ -88,9 +89,8 @@ def batch_of(said: list[Said], learner: Learner) -> Batch:
     )
 
 
-def gradient(folder: Path, strategy: Strategy, pack_tokens: int) -> tuple[float, Tensor]:
+def gradient(folder: Path, strategy: Strategy, pack_tokens: int, said: list[Said]) -> tuple[float, Tensor]:
     learner = learner_of(folder)
-    said = episodes()
     batch = batch_of(said, learner)
     targets = strategy.targets(batch)
 
@@ -107,12 +107,18 @@ def gradient(folder: Path, strategy: Strategy, pack_tokens: int) -> tuple[float,
     [PPO(entropy_coef=0.01), GRPO(entropy_coef=0.01, group_size=2), DPO(group_size=2)],
     ids=["ppo", "grpo", "dpo"],
 )
-@pytest.mark.parametrize("pack_tokens", [1, 24, 40])
-def test_loss_and_gradient_do_not_depend_on_packing(folder: Path, strategy: Strategy, pack_tokens: int) -> None:
-    whole, small = gradient(folder, strategy, 10_000), gradient(folder, strategy, pack_tokens)
-    assert len(pack(episodes(), pack_tokens, CPU)) > 1 == len(pack(episodes(), 10_000, CPU))
+@pytest.mark.parametrize("pack_tokens", [1, 24, 40, 60])
+@pytest.mark.parametrize("shares", [False, True])
+def test_loss_and_gradient_do_not_depend_on_packing(
+    folder: Path, strategy: Strategy, pack_tokens: int, shares: bool
+) -> None:
+    said = alike() if shares else episodes()
+    whole, small = gradient(folder, strategy, 10_000, said), gradient(folder, strategy, pack_tokens, said)
+    (one,) = pack(said, 10_000, CPU)
+    assert bool(one.shared) == shares
+    assert len(pack(said, pack_tokens, CPU)) > 1
     assert small[0] == pytest.approx(whole[0], abs=1e-6)
-    assert torch.allclose(small[1], whole[1], rtol=0, atol=1e-6)
+    assert torch.allclose(small[1], whole[1], rtol=0, atol=2e-6)
     assert whole[1].abs().max() > 1e-3
 
 
@@ -174,6 +180,14 @@ def test_shared_tokens_get_the_gradients_of_all_their_episodes(folder: Path, pac
     assert apart.abs().max() > 1e-2
 
 
+def test_a_stream_reads_a_limited_multiple_of_its_tokens(folder: Path) -> None:
+    same = [Said(np.arange(50, dtype=np.int32) % 20, np.arange(50) > 40)] * 20
+    streams = pack(same, 100, CPU)
+    assert [len(one.tokens_T) for one in streams] == [49, 49, 49]
+    assert [len(one.lengths) for one in streams] == [8, 8, 4]
+    assert len(learner_of(folder)(streams[0]).logp_N) == 8 * 9
+
+
 def test_no_gradient_from_user_and_tool_tokens(folder: Path) -> None:
     learner, said = learner_of(folder), episodes()
     (one,) = pack(said, 10_000, CPU)
@@ -218,11 +232,13 @@ def test_the_value_loss_reaches_the_critic_alone(folder: Path, critic_only: bool
     assert all(weight.grad is None for weight in learner.policy.parameters())
 
 
-def test_chunked_logits_give_the_same_result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("shares", [False, True])
+def test_chunked_logits_give_the_same_result(folder: Path, monkeypatch: pytest.MonkeyPatch, shares: bool) -> None:
     def run() -> tuple[Tensor, Tensor]:
         learner = learner_of(folder)
-        (one,) = pack(episodes(), 10_000, CPU)
-        logp_N, entropy_N = score_tokens(learner.policy, hidden_before(learner.policy, one), one.said_N, TEMPERATURE)
+        (one,) = pack(alike() if shares else episodes(), 10_000, CPU)
+        hidden_NH = hidden_before(learner.policy, one)
+        logp_N, entropy_N = score_tokens(learner.policy, hidden_NH, one.said_N, TEMPERATURE, shared=one.shared)
         (logp_N.sum() + 0.1 * entropy_N.sum()).backward()
         return logp_N.detach(), torch.cat([w.grad.flatten() for w in learner.policy.parameters()])
 

@@ -82,8 +82,8 @@ class ToySampler:
         self.seen = state["seen"]
 
 
-def make_model(folder: Path, seed: int = 0, taught: bool = True) -> Path:
-    """Tokenizer and a one-layer Qwen3 in `folder`."""
+def make_model(folder: Path, seed: int = 0, taught: bool = True, layers: int = 1) -> Path:
+    """Tokenizer and a small Qwen3 in `folder`."""
     vocab = ["[UNK]", *MARKS, *"name something it is".split(), *WORDS]
     words = Tokenizer(WordLevel({word: number for number, word in enumerate(vocab)}, unk_token="[UNK]"))
     words.pre_tokenizer = WhitespaceSplit()
@@ -92,7 +92,7 @@ def make_model(folder: Path, seed: int = 0, taught: bool = True) -> Path:
     tokenizer.save_pretrained(folder)
     torch.manual_seed(seed)
     config = Qwen3Config(
-        vocab_size=len(vocab), hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2,
+        vocab_size=len(vocab), hidden_size=32, intermediate_size=64, num_hidden_layers=layers, num_attention_heads=2,
         num_key_value_heads=1, head_dim=16, max_position_embeddings=64, tie_word_embeddings=True,
     )  # fmt: skip
     model = Qwen3ForCausalLM(config)
