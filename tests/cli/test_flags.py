@@ -258,5 +258,5 @@ def test_a_user_of_make_is_told_how_to_put_askgate_on_the_path(
     monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
     monkeypatch.setattr(sys, "argv", [program])
     monkeypatch.setattr("src.cli.app.which", lambda name: on_path)
-    assert ("first type: . .venv/bin/activate" in askgate("init", "new").err) == told
-    assert "first type" not in askgate("status").err, "once is enough"
+    assert ("first run: . .venv/bin/activate" in askgate("init", "new").err) == told
+    assert "first run" not in askgate("status").err, "once is enough"
