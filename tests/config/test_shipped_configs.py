@@ -112,12 +112,11 @@ def test_gated_quickstart_changes_only_pool_reward_and_control() -> None:
     assert gated.eval.model_copy(update={"control": True}) == quick.eval
 
 
-def test_full_quickstart_changes_only_strategy_sizes_and_controls() -> None:
+def test_full_quickstart_changes_only_strategy_sizes_and_control() -> None:
     quick, full = loaded("quickstart_gated"), loaded("quickstart_full")
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
-    assert full.eval.control_tokens is not None
-    looks = {"control": False, "control_tokens": None, "every_steps": quick.eval.every_steps, "n": quick.eval.n}
+    looks = {"control": False, "every_steps": quick.eval.every_steps, "n": quick.eval.n}
     sizes = {name: getattr(quick, name) for name in ("seeds", "steps", "batch_size", "rollout", "lr")}
     sizes |= {name: getattr(quick, name) for name in ("strategy", "strategy_options")}
     share = quick.priority_sampling.need_ask_share
