@@ -16,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from src.checkpoint.seal import MANIFEST, Damaged, Seal, verify
+from src.config.loader import stored_config
 from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
 from src.core.files import sha256_file
@@ -45,7 +46,7 @@ def main() -> None:
 def make_trained(model: Path, out: Path) -> str:
     """Writes weights, tokenizer, the run's seal and the card. Returns the card."""
     sealed = _sealed(model)
-    config = TrainConfig.model_validate(sealed.marks["config"] | {"profile": sealed.marks["profile"]})
+    config = stored_config(sealed.marks["config"] | {"profile": sealed.marks["profile"]}, str(model))
     path, report = _report(model, config)
     policy = load_merged(model, None).half()
     policy.save_pretrained(out)

@@ -145,11 +145,11 @@ def common(version: Annotated[bool, typer.Option("--version", is_eager=True, cal
     \b
     Exit codes:
       0    passed or done
-      1    a gate failed, a stage is not done, training was stopped by a watch
-           (such as for reward hacking), results of `eval --compare` differ,
-           or `report` or `package` found an amber that is not signed off
+      1    a gate or check failed, a stage is not done, a callback (such as the
+           reward-hacking watch) stopped training, results of `eval --compare`
+           differ, or `report` or `package` found an amber that is not signed off
       2    bad input or environment, scores or evidence that are not genuine,
-           or a defect in AskGate
+           a round whose judge failed, or a defect in AskGate
       130  you pressed Ctrl-C
     """
 
@@ -228,7 +228,7 @@ FIRST_VERBS = {"demo", "quickstart", "init"}
 
 def say_activate(arguments: Sequence[str]) -> None:
     """Says how to put `askgate`, which all messages name, on the path. A user of `make` may not have it there."""
-    if not FIRST_VERBS & {*arguments[:1]}:
+    if not FIRST_VERBS & {*arguments[:1]} or "--help" in arguments:
         return
     activate = Path(sys.prefix) / "bin" / "activate"
     if Path(sys.argv[0]).name == "askgate" and which("askgate") is None and activate.exists():

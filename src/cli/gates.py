@@ -34,12 +34,12 @@ def run_round(
 
     A gate compares measured values with thresholds. Round 1 shows what you still have to fix. Round 2 needs a passed
     round 1, the same files and the same code. It measures every gate again, and the judge scores new samples. So
-    nothing can be changed between the rounds, and the judge must pass its gates twice. If round 2 passes, it writes the
-    ticket that ppo-runner needs.
+    nothing can be changed between the rounds, and the judge is tested twice. If round 2 passes, it writes the ticket
+    that ppo-runner needs.
 
     Both rounds call the judge. A paid provider bills these calls.
 
-    Each round needs RUN_MODE=prod (no simulated scores), REWARD_LIVE_MODE=1 (allows calls of the judge) and
+    Each round needs RUN_MODE=prod (no simulated scores), REWARD_LIVE_MODE=1 (allows calls to the judge) and
     SCORER_PROVIDER (which judge).
     """
     from ..gates.readmit import readmit
@@ -75,7 +75,10 @@ def verify(
     dialogues: Annotated[int, Option(min=1)] = DIALOGUES,
     tsa_root: str = "",
 ) -> None:
-    """Verify the evidence of the rounds and the results of training. Names the first file or value that is wrong."""
+    """Verify the evidence of the rounds and the results of training. Names the first file or value that is wrong.
+
+    Evidence: the files that gates read and wrote, with their SHA-256.
+    """
     with rare_collections():
         from ..gates.verify import verify as check
         from ..training.verify_results import verify_results
@@ -102,12 +105,12 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
 
     The command verifies the evidence first. A ticket needs a signature only if the profile names an owner key.
 
-    An amber is a caveat of a stage that passed, such as judge_auc. One light can have several. Before `askgate
-    package`, every amber must be signed off separately (--amber NAME). The light stays amber. If an amber is signed off
-    twice, both records are kept.
+    An amber is a caveat of a stage that passed, such as judge_auc (the judge's scores do not tell successes from
+    failures). One light can have several. Before `askgate package`, every amber must be signed off separately (--amber
+    NAME). The light stays amber. If an amber is signed off twice, both records are kept.
 
-    One amber cannot be signed off: weaker_thresholds. The profile then demands less than the one that AskGate ships (a
-    threshold, or a number of samples, votes or ablation steps), and the run cannot be packaged. Restore the values, run
+    One amber cannot be signed off: weaker_thresholds. It means that your profile is less strict than AskGate's own: a
+    weaker threshold, or fewer samples, votes or ablation steps. Such a run cannot be packaged. Restore the values, run
     both rounds and train again.
     """
     from ..config.profile import load_profile

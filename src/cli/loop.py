@@ -48,8 +48,8 @@ def rc1(
     """Run all stages at full size (gate profile rc1).
 
     The run needs RUN_MODE=prod, REWARD_LIVE_MODE=1 and SCORER_PROVIDER. The script ops/run_local_rc1.sh sets them; its
-    default judge is gemini. The run calls the judge, which may be billed. It stops at the first failure. `rc1` is short
-    for release candidate 1.
+    default judge is gemini. A paid provider bills the calls to the judge. The run stops at the first failure. `rc1` is
+    short for release candidate 1.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed
@@ -168,8 +168,8 @@ def sync(
 ) -> None:
     """List the files that a run has produced, and those still missing.
 
-    Writes a packet with two lists of the artifacts in configs/sync.yaml: those that exist, with their SHA-256, and
-    those that are missing. It is printed too. Its file is reports/sync/round_NUMBER.json.
+    Prints a JSON report and writes it to reports/sync/round_NUMBER.json: the artifacts of configs/sync.yaml that exist,
+    with their SHA-256, those that are missing, open problems and the next step.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet

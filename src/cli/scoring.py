@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..scoring.store import CacheStat, Store
 
 cache = typer.Typer(
-    help="Manage the cache of judge replies. `scorecache-cli` is the same command.",
+    help="Manage the cache of judge replies. The program `scorecache-cli` does the same.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -37,7 +37,7 @@ def probe_scorer(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Test the judge with real calls. The report has latency, cost, and the scores of worthless answers."""
+    """Test the judge with real calls: latency, cost, and its scores for worthless answers, which should be low."""
     if not live:
         raise BadInput(
             "a probe without calls proves nothing",
@@ -99,7 +99,7 @@ def score(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score the demonstrations of a pool with the judge.
+    """Score the demonstrations of a pool with the judge. It scores each one several times: these are its votes.
 
     Without REWARD_LIVE_MODE=1 no judge is called: the file then has no scores, and no gate accepts it.
 

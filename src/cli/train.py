@@ -72,10 +72,10 @@ def sft(
 ) -> None:
     """Run only the first part of a training run: SFT on the pool's demonstrations.
 
-    The policy is written to `checkpoints/local/warm_start`. To continue with RL, run
-    `askgate train --resume --config FILE` with the same --config and the same --set flags.
+    The policy is written to `checkpoints/local/warm_start` (with several seeds, to `seed_S/warm_start` there). To
+    continue with RL, run `askgate train --resume --config FILE` with the same --config and the same --set flags.
 
-    With --gated, the policy is written to `checkpoints/rc1/warm_start`. To continue with RL, run
+    With --gated, the policy is written to the same folder of `checkpoints/rc1`. To continue with RL, run
     `askgate ppo-runner --config FILE` with the same --config and the same --set flags.
     """
     from ..training.run import run, run_gated

@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from .sft import Demo
 
 MIN_SHARED = 32
-"""Fewer shared tokens are computed again for each episode."""
+"""Minimum number of tokens that episodes share. A shorter beginning is computed again for each episode."""
 MOST_READ = 4
-"""Episodes of a stream read at most so many times its limit of tokens: keys and values are kept for each episode."""
+"""Maximum number of tokens that the episodes of a stream read, as a multiple of `pack_tokens`. Keys and values are kept
+for each episode, shared tokens included."""
+MOST_COMPARED = 64
+"""Earlier episodes that an episode is compared with, the newest ones: those of its own sample are among them."""
 LOGITS_AT_ONCE = 2**26
 """Logits kept in memory at a time (256 MB in float32). Where there are more, the backward pass recomputes them."""
 
@@ -59,7 +62,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Shared:
-    """What episodes of a stream have in common."""
+    """Positions and policy tokens of a stream whose episodes share tokens."""
 
     paths: tuple[NDArray[np.int64], ...]
     """Positions in the stream of all tokens of each episode."""
@@ -125,7 +128,7 @@ class _Pack:
     def shared_path(self, inputs: NDArray[np.int32]) -> NDArray[np.int64]:
         """Positions of the longest beginning that an episode shares with an earlier one."""
         best = np.zeros(0, np.int64)
-        for row in self._alike.get(inputs[:MIN_SHARED].tobytes(), ()):
+        for row in self._alike.get(inputs[:MIN_SHARED].tobytes(), [])[-MOST_COMPARED:]:
             most = min(len(inputs), len(self.inputs[row]))
             differs = np.flatnonzero(inputs[:most] != self.inputs[row][:most])
             shared = int(differs[0]) if len(differs) else most
@@ -186,7 +189,7 @@ def score_tokens(
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
     if len(hidden_NH if shared is None else shared.first_U) <= rows:
         return score(hidden_NH, said_N, shared)
-    parts = [
+    parts = [  # parts of the stream do not share logits
         checkpoint(score, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)
         for hidden_CH, said_C in zip(torch.split(hidden_NH, rows), torch.split(said_N, rows), strict=True)
     ]

@@ -226,7 +226,7 @@ def _of_seeds(lines: Iterable[Any], seeds: set[int | None] | None) -> list[Mappi
 def _models(trial: TrialReport | None) -> dict[str, str]:
     if trial is None or not trial.gated:
         return {}
-    folders = model_folders(stored_config(trial.config, "evaluation").seeds)
+    folders = model_folders(stored_config(trial.config, "config of the evaluated run").seeds)
     return {folder.as_posix(): model_sha256(folder) for folder in folders if folder.is_dir()}
 
 
@@ -397,7 +397,7 @@ def _trained(evaluation: TrialReport | None) -> Told:
         return False, "the run that was evaluated had no ticket", "所评测的训练没有训练票"
     if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
         raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
-    folders = final_models(stored_config(evaluation.config, "evaluation"))
+    folders = final_models(stored_config(evaluation.config, "config of the evaluated run"))
     early = "".join(f"; {folder}: {reason}" for folder in folders if (reason := ended_early(folder)))
     models = f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved{early}"
     return True, models, f"{len(folders)} 个模型，与保存时逐字节一致{early}"

@@ -180,7 +180,7 @@ def _regenerate(
 ) -> dict[int, Episode]:
     """Generates some dialogues of a file again, with the model that should have made them, and compares.
 
-    Returns those that are others here, by their place in the file; all were generated again then. `held`: the held-out
+    Returns the dialogues that differ here, by their place in the file; if there are any, all were generated again. `held`: the held-out
     samples with their levels. `made_beside`: the final model of the run that made them, where `folder` is its base.
     """
     import torch

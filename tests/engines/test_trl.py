@@ -75,6 +75,7 @@ def test_both_engines_make_the_same_episodes_and_the_same_updates(taught: Path, 
     start = weights(ours.policy)
     here, there = trained(ours), trained(theirs)
     assert [one.episodes for one in here] == [one.episodes for one in there]
+    assert ours.job.sampler.seen == theirs.job.sampler.seen
     for name in ("loss", "reward", "kl", "lr"):
         (first, second), (first_there, second_there) = ([one.metrics[name] for one in run] for run in (here, there))
         assert first_there == pytest.approx(first, abs=1e-5)
