@@ -180,8 +180,9 @@ def _regenerate(
 ) -> dict[int, Episode]:
     """Generates some dialogues of a file again, with the model that should have made them, and compares.
 
-    Returns the dialogues that differ here, by their place in the file; if there are any, all were generated again. `held`: the held-out
-    samples with their levels. `made_beside`: the final model of the run that made them, where `folder` is its base.
+    Returns the dialogues that differ here, by their place in the file; if there are any, all were generated again.
+    `held`: the held-out samples with their levels. `made_beside`: the final model of the run that made them, where
+    `folder` is its base.
     """
     import torch
 
