@@ -139,8 +139,8 @@ def _say_version(wanted: bool) -> None:
 def common(version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_say_version)] = False) -> None:
     """Train a language model that asks a clarifying question only when it must.
 
-    New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags. In
-    names of verbs and flags, _ and - are the same.
+    New here? Try `askgate demo`, then `askgate quickstart`. `askgate COMMAND --help` explains a command and its
+    flags. In names of commands and flags, _ and - are the same.
 
     \b
     Exit codes:

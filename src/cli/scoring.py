@@ -37,7 +37,10 @@ def probe_scorer(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Test the judge with real calls: latency, cost, and its scores for worthless answers, which should be low."""
+    """Test the judge with real calls.
+
+    Reports latency, cost, and the scores of worthless answers, which should be low.
+    """
     if not live:
         raise BadInput(
             "a probe without calls proves nothing",
@@ -77,8 +80,8 @@ def assert_not_simulated(
 ) -> None:
     """Check that the last 100 judge scores came from real calls.
 
-    Needs RUN_MODE=prod and REWARD_LIVE_MODE=1. Reads the ledger (log of judge calls) and `simulate` in the configs. If
-    $SCORER_PROVIDER is set, all scores must be by that provider.
+    Needs RUN_MODE=prod and REWARD_LIVE_MODE=1. Reads the ledger (log of judge calls), and checks that `simulate` is
+    false in every config. If $SCORER_PROVIDER is set, all scores must be by that provider.
     """
     from ..gates.anti_simulation import assert_not_simulated as check
 
@@ -99,9 +102,9 @@ def score(
     profile: ProfileName | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score the demonstrations of a pool with the judge. It scores each one several times: these are its votes.
+    """Score the demonstrations of a pool with the judge.
 
-    Without REWARD_LIVE_MODE=1 no judge is called: the file then has no scores, and no gate accepts it.
+    The judge scores each demonstration several times; each of these scores is a vote. Without REWARD_LIVE_MODE=1 no judge is called: the file then has no scores, and no gate accepts it.
 
     If interrupted, run the same command to resume. Reaching --budget is not a failure: exit code 0.
     """

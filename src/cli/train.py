@@ -38,7 +38,9 @@ def train(
     planned: Annotated[bool, Option("--plan")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be packaged.
+    """Train a policy without a ticket: no gate is checked before training.
+
+    A run has at most 2,000 steps, and its checkpoints cannot be packaged.
 
     `askgate train --model Qwen/Qwen3-4B --data my.jsonl` needs nothing else: it chooses full fine-tuning, LoRA or QLoRA
     for this machine, prints the plan, tries one step and trains (SFT, then PPO).
@@ -72,10 +74,10 @@ def sft(
 ) -> None:
     """Run only the first part of a training run: SFT on the pool's demonstrations.
 
-    The policy is written to `checkpoints/local/warm_start` (with several seeds, to `seed_S/warm_start` there). To
-    continue with RL, run `askgate train --resume --config FILE` with the same --config and the same --set flags.
+    The policy is written to `checkpoints/local/warm_start`; with several seeds, to `checkpoints/local/seed_S/warm_start`.
+    To continue with RL, run `askgate train --resume --config FILE` with the same --config and the same --set flags.
 
-    With --gated, the policy is written to the same folder of `checkpoints/rc1`. To continue with RL, run
+    With --gated, it is written to `checkpoints/rc1` instead of `checkpoints/local`. To continue with RL, run
     `askgate ppo-runner --config FILE` with the same --config and the same --set flags.
     """
     from ..training.run import run, run_gated

@@ -58,7 +58,7 @@ def bucket_rows(figures: Mapping[str, Any], always: bool = False) -> list[tuple[
     rows: list[tuple[str, str, str, dict[str, int]]] = []
     counts = {which: figures[which]["counts"] for which in ("pool", "balanced")}
     for task in TASKS:
-        for which, chinese in (("pool", "种子池"), ("balanced", "平衡后")):
+        for which, chinese in (("pool", "样本池"), ("balanced", "平衡后")):
             if task in counts[which] or (always and any(task in one for one in counts.values())):
                 found = counts[which].get(task, {})
                 rows.append((task, which, chinese, {level: found.get(level, 0) for level in LEVELS}))
