@@ -153,9 +153,9 @@ def by(side: str, workload: Workload) -> Measurement:
 
         return by_trl(workload)
     if side == "trl_ppo":
-        from src.engines.trl_ppo import TrlPPO
+        from src.engines.trl_ppo import TrlEngine
 
-        return by_engine(workload, TrlPPO, GRPO(group_size=workload.group))
+        return by_engine(workload, TrlEngine, GRPO(group_size=workload.group))
     from src.engines.pure_pt import PurePT
 
     return by_engine(workload, PurePT, PPO() if side == "ppo" else GRPO(group_size=workload.group))

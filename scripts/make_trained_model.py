@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.checkpoint.seal import MANIFEST, Damaged, Seal, verify
+from src.checkpoint.seal import SEAL_FILE, Damaged, Seal, verify
 from src.config.loader import stored_config
 from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
@@ -51,7 +51,7 @@ def make_trained(model: Path, out: Path) -> str:
     policy = load_merged(model, None).half()
     policy.save_pretrained(out)
     load_tokenizer(model).save_pretrained(out)
-    (out / RUN_SEAL).write_bytes((model / MANIFEST).read_bytes())
+    (out / RUN_SEAL).write_bytes((model / SEAL_FILE).read_bytes())
     text = card(model, out, config, sealed, path, report, sum(weight.numel() for weight in policy.parameters()))
     (out / "README.md").write_text(text, encoding="utf-8")
     return text
@@ -105,7 +105,7 @@ def card(
         f"{report.profile}. The whole config is in `{RUN_SEAL}`, the seal of the run's final model.",
         f"- {parameters / 1e6:.2f}M parameters, rounded to float16; the figures below are of the weights as trained.",
         f"- Report `{path.name}`, SHA-256 `{sha256_file(path)}`, computed again from the recorded episodes.",
-        f"- Seal SHA-256 `{sha256_file(model / MANIFEST)}`.",
+        f"- Seal SHA-256 `{sha256_file(model / SEAL_FILE)}`.",
         "",
         f"On {report.figures['held_out']:,} held-out samples, {'greedy' if config.eval.greedy else 'sampled'}:",
         "",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..checkpoint.seal import MANIFEST
+from ..checkpoint.seal import SEAL_FILE
 from ..checkpoint.store import ALERT, BREACHED, TIMED, VALUE, VALUED_BY, CheckpointStore
 from ..core.api import Callback, Engine, StepResult, Stop
 from ..core.files import sha256_file
@@ -69,7 +69,7 @@ class Checkpoints(Callback):
         if warm:
             # Before the checkpoint, so that a run that resumes from it has the model.
             path = self.store.final(result.step, engine.save_model, self.marks, WARM_START)
-            self.marks = {**self.marks, WARM_START: sha256_file(path / MANIFEST)}
+            self.marks = {**self.marks, WARM_START: sha256_file(path / SEAL_FILE)}
         if result.step % self.every_steps == 0 or value is not None or warm:
             self._save(engine, timed=False, value=value)
         elif any(self.ending().values()) or self.clock() - self.saved_at >= 60 * self.every_minutes:

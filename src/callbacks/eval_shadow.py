@@ -76,10 +76,10 @@ class EvaluationRollout:
 
 @dataclass
 class EvalShadow(Callback):
-    """Evaluates the policy. Metrics go to the step's own as `eval/...` and to `logs/eval.jsonl`, episodes to
-    `logs/eval/`.
+    """Evaluates the policy. Writes metrics to `logs/eval.jsonl` and episodes to `logs/eval/`, and adds the metrics to
+    those of the step as `eval/...`.
 
-    It comes first: its metrics are then logged, drawn and saved with the step.
+    It comes first, so that its metrics are logged, plotted and saved with the step.
     """
 
     seed: int

@@ -22,7 +22,7 @@ from ..core.files import is_plain_json, json_bytes, sha256_file
 from ..core.paths import FINAL_MODEL
 from ..runtime.disk import read_blocks, sync_tree, write_file
 
-MANIFEST = "manifest.json"
+SEAL_FILE = "manifest.json"
 COMPLETE = "COMPLETE"
 
 
@@ -64,37 +64,37 @@ def seal(folder: Path, step: int, marks: Mapping[str, Any]) -> Seal:
         if path.is_file()
     }
     made = Seal(step, dict(marks), files)
-    _write_synced(folder / MANIFEST, json_bytes(made))
-    _write_synced(folder / COMPLETE, f"{sha256_file(folder / MANIFEST)}\n".encode())
+    _write_synced(folder / SEAL_FILE, json_bytes(made))
+    _write_synced(folder / COMPLETE, f"{sha256_file(folder / SEAL_FILE)}\n".encode())
     disk.sync(folder)
     return made
 
 
 def final_seals(checkpoints: Path) -> list[Path]:
     """Seals of the final models in a folder of checkpoints, of all seeds."""
-    return sorted(checkpoints.glob(f"**/{FINAL_MODEL}/{MANIFEST}"))
+    return sorted(checkpoints.glob(f"**/{FINAL_MODEL}/{SEAL_FILE}"))
 
 
 def read_seal(folder: Path) -> Seal:
     """The manifest of a completed folder. The files themselves are not checked."""
     try:
-        stated, manifest = _read(folder, COMPLETE).decode().strip(), _read(folder, MANIFEST)
+        stated, manifest = _read(folder, COMPLETE).decode().strip(), _read(folder, SEAL_FILE)
         if stated != sha256(manifest).hexdigest():
-            raise Damaged(f"{MANIFEST} is not the one that {COMPLETE} was written for")
+            raise Damaged(f"{SEAL_FILE} is not the one that {COMPLETE} was written for")
         if not is_plain_json(manifest):
-            raise Damaged(f"{MANIFEST} is not written as AskGate writes it, such as with a key twice")
+            raise Damaged(f"{SEAL_FILE} is not written as AskGate writes it, such as with a key twice")
         return msgspec.json.decode(manifest, type=Seal)
     except UnicodeDecodeError:
         raise Damaged(f"{COMPLETE} was changed") from None
     except msgspec.DecodeError as error:
-        raise Damaged(f"{MANIFEST} cannot be read ({error})") from None
+        raise Damaged(f"{SEAL_FILE} cannot be read ({error})") from None
 
 
 def verify(folder: Path) -> Seal:
     """Checks every file. `Damaged` names the first one that differs from the manifest, or that it does not list."""
     found = read_seal(folder)
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
-    for name in sorted(there - {MANIFEST, COMPLETE, *found.files}):
+    for name in sorted(there - {SEAL_FILE, COMPLETE, *found.files}):
         raise Damaged(f"{name} was not there when it was saved")
     for name, filed in found.files.items():
         path = folder / name

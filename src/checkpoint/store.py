@@ -33,7 +33,7 @@ from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
 from ..runtime.disk import explain_disk_errors, remove_tree
 from ..runtime.lock import lock_folder
-from .seal import MANIFEST, Damaged, FileEntry, Seal, copy_sealed, explain_damage, read_seal, seal, verify
+from .seal import SEAL_FILE, Damaged, FileEntry, Seal, copy_sealed, explain_damage, read_seal, seal, verify
 
 LATEST = "latest"
 BEST = "best"
@@ -92,7 +92,7 @@ class CheckpointFolder:
         """Raises `Damaged` where the checkpoint is not as it was saved."""
         found = verify(self.folder(step))
         if found.step != step:
-            raise Damaged(f"{MANIFEST} is of step {found.step}")
+            raise Damaged(f"{SEAL_FILE} is of step {found.step}")
         return Checkpoint(step, self.folder(step), found.marks, found.files)
 
     def place(

@@ -85,8 +85,8 @@ def push(
 ) -> None:
     """Push a model or data to the Hugging Face hub, with a card of its evidence.
 
-    Give either --model or --data. Set HF_TOKEN or run `hf auth login` first. The card has results, gates, fingerprints and licences. You can also push
-    a run that failed a gate, has no ticket or was not evaluated. The card then says so.
+    Give either --model or --data. Set HF_TOKEN or run `hf auth login` first. The card has results, gates, fingerprints
+    and licences. You can also push a run that failed a gate, has no ticket or was not evaluated. The card then says so.
     """
     from ..release.push import push_data, push_model
 

@@ -104,7 +104,8 @@ def score(
 ) -> None:
     """Score the demonstrations of a pool with the judge.
 
-    The judge scores each demonstration several times; each of these scores is a vote. Without REWARD_LIVE_MODE=1 no judge is called: the file then has no scores, and no gate accepts it.
+    The judge scores each demonstration several times; each of these scores is a vote. Without REWARD_LIVE_MODE=1 no
+    judge is called: the file then has no scores, and no gate accepts it.
 
     If interrupted, run the same command to resume. Reaching --budget is not a failure: exit code 0.
     """

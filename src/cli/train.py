@@ -74,7 +74,8 @@ def sft(
 ) -> None:
     """Run only the first part of a training run: SFT on the pool's demonstrations.
 
-    The policy is written to `checkpoints/local/warm_start`; with several seeds, to `checkpoints/local/seed_S/warm_start`.
+    The policy is written to `checkpoints/local/warm_start`; with several seeds, to
+    `checkpoints/local/seed_S/warm_start`.
     To continue with RL, run `askgate train --resume --config FILE` with the same --config and the same --set flags.
 
     With --gated, it is written to `checkpoints/rc1` instead of `checkpoints/local`. To continue with RL, run

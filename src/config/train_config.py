@@ -88,7 +88,7 @@ class RolloutSection(Section):
         return found
 
     @model_validator(mode="after")
-    def _servers(self) -> Self:
+    def _consistent(self) -> Self:
         if self.actions == "native" and self.thoughts == "drop":
             raise SettingError(
                 "thoughts",
@@ -166,8 +166,8 @@ class RewardSection(Section):
     dimensions: float = Field(default=0.0, ge=0, le=10)
     """Reward of an episode that is perfect in every dimension of `weights`."""
     live_share: Share = 0.0
-    """Share of episodes that the judge scores, if `live_mode` is on and a live dimension has a weight. The others are
-    scored by the rules, on the same scale."""
+    """Share of episodes that the judge scores, if `live_mode` is on and a live dimension has a weight. The others
+    get its mean scores of the calibration."""
     unstable: FilePath | None = None
     """Samples on which the judge's votes disagree (unstable_samples.jsonl of `askgate score`). Their episodes count
     less."""
@@ -208,7 +208,8 @@ class WatchSection(Section):
     echo: Share = 0.20
     """Episodes that repeat the question."""
     spike: float = Field(default=3.0, gt=1, le=1000)
-    """Spread of the rewards in a step, as a multiple of the usual one, which counts as at least 0.1."""
+    """Standard deviation of the rewards in a step, as a multiple of the median of earlier steps, which counts as at
+    least 0.1."""
     window: int = Field(default=5, ge=1, le=10_000)
 
 

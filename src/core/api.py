@@ -1,7 +1,7 @@
 """TrainerAPI: the protocols of engine, strategy and callback.
 
 An *engine* owns the model, rolls out episodes and takes training steps. A *strategy* computes advantages and a loss
-from a batch of episodes, as pure functions over flat tensors. A *callback* observes a run. An engine runs every
+from a batch of episodes, as flat tensors. A *callback* observes a run. An engine runs every
 strategy that it declares. All can be classes in a user's own file, named in the config as `package.module:Class`.
 
 Array names carry their shape: `N` policy tokens of all episodes concatenated, `E` episodes.
@@ -114,7 +114,8 @@ class Stop(Exception):
 
 
 class Callback(Protocol):
-    """Observes a run. Callbacks are called in the order of the config."""
+    """Observes a run. Callbacks are called in a fixed order: evaluation and watch, logging, the user's own in the order
+    of the config, checkpoints."""
 
     def on_start(self, engine: Engine) -> None:
         return

@@ -160,7 +160,7 @@ def code_sha256() -> str:
 @cache
 def launchers_sha256() -> str:
     """SHA-256 of the Python files and scripts of a checkout that start AskGate or could stand in for a library; empty
-    where AskGate is installed, because a package starts itself."""
+    where AskGate is installed, which has no such files."""
     if PACKAGE.name != "src":
         return ""
     on_path, patterns = (HOME, HOME / "packages/askgate-env/src"), ("*.py", "*.so", "*/__init__.py")

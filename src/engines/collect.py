@@ -49,9 +49,9 @@ def collect(
     group_size = job.strategy.group_size
     with timer.part("draw"):
         drawn = [each for each in job.sampler.draw(step, job.batch_size // group_size) for _ in range(group_size)]
-    generator = torch.Generator(job.device).manual_seed(random_seed(job.seed, step, "rollout"))
+    generator = torch.Generator(job.device).manual_seed(derive_seed(job.seed, step, "rollout"))
     jobs = [
-        Job(each.sample, each.level, random_seed(job.seed, step, f"episode {row}")) for row, each in enumerate(drawn)
+        Job(each.sample, each.level, derive_seed(job.seed, step, f"episode {row}")) for row, each in enumerate(drawn)
     ]
     with timer.part("rollout"):
         own = generate(
@@ -212,7 +212,7 @@ def _rounded(values_N: Tensor) -> list[float]:
     return [round(value, DIGITS) for value in values_N.float().tolist()]
 
 
-def random_seed(seed: int, step: int, purpose: str) -> int:
+def derive_seed(seed: int, step: int, purpose: str) -> int:
     """A seed derived from run seed, step and purpose alone: a resumed run gets the same without having saved it."""
     digest = hashlib.blake2b(f"{seed}/{step}/{purpose}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1

@@ -95,7 +95,7 @@ class TrainJob:
     """None: the strategy starts from the base."""
     last_good: Callable[[int], Path | None] = lambda before: None
     """Newest checkpoint below a step whose weights are not known to breach `kl_alert`; None where there is none. The KL
-    of a step is that of the weights before it: `n` alerts up to step `s` are about the weights of step `s - n` on."""
+    of a step is measured before its update, so `n` alerts up to step `s` concern the weights from step `s - n` on."""
 
 
 def require_whole_groups(batch_size: int, group_size: int) -> None:

@@ -4,8 +4,8 @@ A stream is one forward pass. Logits are computed for policy tokens only: tokens
 but nothing is predicted there, so nothing can be learned there.
 
 On a CPU episodes that begin alike, such as those of one sample, share the tokens of their common beginning: these are
-computed once, and gradients of all these episodes meet in them. With models/tiny a stream has a third fewer tokens for
-groups of 4, and 60% fewer for groups of 8 (bench/RESULTS.md).
+computed once, and gradients of all these episodes meet in them. A stream has a third fewer tokens for groups of 4 of
+models/tiny, and 60% fewer for groups of 8 of models/tiny-trained (bench/RESULTS.md).
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from .sft import Demo
 
 MIN_SHARED = 32
-"""Minimum number of tokens that episodes share. A shorter beginning is computed again for each episode."""
+"""Minimum number of tokens that episodes share. A shorter beginning is computed again for each episode, unless it is a
+whole episode."""
 MOST_READ = 4
 """Maximum number of tokens that the episodes of a stream read, as a multiple of `pack_tokens`. Keys and values are kept
 for each episode, shared tokens included."""
 MOST_COMPARED = 64
-"""Earlier episodes that an episode is compared with, the newest ones: those of its own sample are among them."""
+"""Earlier episodes that an episode is compared with, the newest ones. In groups of at most this size all others of the
+sample are among them."""
 LOGITS_AT_ONCE = 2**26
 """Logits kept in memory at a time (256 MB in float32). Where there are more, the backward pass recomputes them."""
 

@@ -34,7 +34,7 @@ from ..core.errors import BadInput
 from ..runtime.seeding import backward_strictly, load_rng_state, rng_state, seed_all
 from ..strategies.flat_layout import take
 from .base import BaseEngine, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
-from .collect import collect, episode_metrics, random_seed, reference_logprobs, token_traces
+from .collect import collect, derive_seed, episode_metrics, reference_logprobs, token_traces
 from .distributed import full_on_first, placed_like, refresh, rollout_copy, shard
 from .job import TrainJob
 from .models import (
@@ -203,7 +203,7 @@ class PurePT(BaseEngine):
         the difference between rollout and training before anything was learned.
         """
         settings = self.job.optimizer
-        rng = np.random.default_rng(random_seed(self.job.seed, self.step, "minibatches"))
+        rng = np.random.default_rng(derive_seed(self.job.seed, self.step, "minibatches"))
         metrics: list[dict[str, Tensor]] = []
         token_counts: list[int] = []
         # A critic learns from every episode.
@@ -263,7 +263,7 @@ class PurePT(BaseEngine):
 
         This costs little: the critic is a small head, and no pass through the policy is needed.
         """
-        rng = np.random.default_rng(random_seed(self.job.seed, self.step, "critic"))
+        rng = np.random.default_rng(derive_seed(self.job.seed, self.step, "critic"))
         weight_N = batch.weight_E[batch.episode_N]
         is_own_N = batch.episode_N % self.ranks.world == self.ranks.rank
         place_N = is_own_N.cumsum(0) - 1

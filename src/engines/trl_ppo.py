@@ -38,7 +38,7 @@ from ..strategies.dpo import DPO, best_worst_pairs
 from ..strategies.flat_layout import segment_sum
 from ..strategies.grpo import GRPO
 from .base import BaseEngine, Collected, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
-from .collect import collect, episode_metrics, random_seed, reference_logprobs
+from .collect import collect, derive_seed, episode_metrics, reference_logprobs
 from .job import TrainJob
 from .models import frozen_base, is_adapted, load_policy
 
@@ -56,7 +56,7 @@ SHARE = "share"
 """Key of a pair's share in its update; travels with its tokens."""
 
 
-class TrlPPO(BaseEngine):
+class TrlEngine(BaseEngine):
     """The engine `trl_ppo`: GRPO and DPO by TRL."""
 
     strategies = frozenset({"grpo", "dpo"})
@@ -126,7 +126,7 @@ class TrlPPO(BaseEngine):
     def _collect(self) -> Collected:
         """Makes the batch of this step, when TRL asks for it."""
         self._timer = StepTimer(self.job.device)
-        torch.manual_seed(random_seed(self.job.seed, self.step, "trl"))
+        torch.manual_seed(derive_seed(self.job.seed, self.step, "trl"))
         with self.accelerator.autocast():
             self._collected = collect(self.job, self.policy, self.step, self._timer)
         return self._collected
@@ -163,7 +163,7 @@ class TrlPPO(BaseEngine):
 class _StepHooks(TrainerCallback):
     """Connects TRL's loop with ours: TRL logs once per step of ours, after its last update."""
 
-    def __init__(self, engine: TrlPPO) -> None:
+    def __init__(self, engine: TrlEngine) -> None:
         self.engine = engine
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:

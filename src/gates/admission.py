@@ -56,7 +56,7 @@ class Admission(Record, frozen=True):
     profile: str
     ticket_sha256: str
     run: str
-    stands_on: dict[str, str]
+    source_hashes: dict[str, str]
     """SHA-256 of the config and of all that may be trained on, by the config key that names it. Training compares it
     with what it has read."""
     earlier_code: tuple[str, ...] = ()
@@ -100,8 +100,8 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     _refuse_unmeasured_classes(ticket, config)
     _refuse_other_classes(ticket)
     require_sign_off(ticket, profile)
-    stands_on = _trained_on(ticket, config, sums)
-    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, stands_on, ticket.earlier_code)
+    source_hashes = _trained_on(ticket, config, sums)
+    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, source_hashes, ticket.earlier_code)
 
 
 def _trained_on(ticket: Round, config: Path, sums: Fingerprints) -> dict[str, str]:

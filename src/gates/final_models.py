@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..checkpoint.seal import MANIFEST as SEAL
-from ..checkpoint.seal import Damaged, Seal, explain_damage, final_seals, read_seal
+from ..checkpoint.seal import SEAL_FILE, Damaged, Seal, explain_damage, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import load_train_config
@@ -116,7 +115,7 @@ def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> N
     warm = warm_start_of(folder)
     with explain_damage(warm, remedy):
         _refuse_unknown_files(warm, verify_seal(warm), remedy)
-    if marks.get(run_paths.WARM_START) != sha256_file(warm / SEAL):
+    if marks.get(run_paths.WARM_START) != sha256_file(warm / SEAL_FILE):
         what = f"is not the warm start that {folder} was trained from"
         raise BadInput(what, where=str(warm), remedy=remedy)
 

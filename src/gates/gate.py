@@ -23,13 +23,14 @@ PREFLIGHT = Path("reports/preflight")
 GATES: tuple[str, ...] = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")
 GATES += ("disk", "fresh", "scoring", "judge", "round1")
 INTEGRITY = ("fresh", "scoring", "judge")
-"""Gates whose failure means that something is not genuine: exit code 2. A first round with a failed quality gate is
-genuine; one that cannot be verified any more counts as not measured."""
+"""Gates whose failure means that something is not genuine: exit code 2. `round1` is not among
+them: a first round that failed a quality gate is genuine (exit code 1)."""
 MOMENTARY = {
     "disk": {"disk_free_gb"},
     "round1": {"round1_passed", "round1_of_this_profile", "round1_by_this_code"},
 }
-"""Gates of the moment with the names of their checks: what the disk had free then is in no file."""
+"""Gates that depend on the time of the round, such as free disk space, with the names of their checks. They cannot be
+measured again from files."""
 MEASURED = "measured"
 """Name of the check that fails where a gate could not be measured at all."""
 _FIGURE_TOLERANCE = 1e-4
@@ -88,7 +89,8 @@ def round_context(profile: Profile, number: int, draft: bool = False) -> RoundCo
 
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:
-    """The checks of a gate as findings. Refuses evidence that reads otherwise than it counts."""
+    """The checks of a gate as findings. Refuses JSON with a repeated key: a reader may see another value than
+    the one that counts."""
     for path, digest in evidence.items():
         refuse_repeated_keys(shipped(Path(path)), digest)
     return [Finding(gate=gate, **asdict(one), evidence={**evidence}) for one in checks]

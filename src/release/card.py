@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from askgate_env.types import Sample
 
 from .. import __version__
-from ..checkpoint.seal import COMPLETE, MANIFEST, Seal, explain_damage, verify
+from ..checkpoint.seal import COMPLETE, SEAL_FILE, Seal, explain_damage, verify
 from ..config.loader import stored_config
 from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
@@ -102,7 +102,7 @@ def model_card(repo: str, folder: Path, found: ModelEvidence) -> str:
         ambers={**dict.fromkeys(found.signed, ""), **told},
         steps=found.seal.step - min(found.seal.step, config.warm_steps) if config and found.seal else 0,
         results=results_table(report.pooled) if report and report.pooled.changes else [],
-        seal_path=folder / MANIFEST,
+        seal_path=folder / SEAL_FILE,
         pool=Path(config.seed_pool) if config else None,
         base=base if may_be_on_hub(Path(base)) or not Path(base).is_absolute() else Path(base).name,
     )

@@ -3,8 +3,8 @@
     minimize  sum_i s_i (a + x_i'w - y_i)^2 / sum_i s_i  +  l2 |w - prior|^2
     over a and w   with   sum(w) = 1,   0 <= w <= cap
 
-x_i are the dimensions of episode i, y_i is 1 for success, s_i is its weight. It is the mean, not the sum, so `l2` means
-the same for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
+x_i are the dimensions of episode i, y_i is 1 for success, s_i is its weight. The squared error is averaged, not
+summed, so `l2` means the same for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
 
 Without the intercept a, which is no part of the score, the weights would go to whatever dimension has a mean near the
 success rate, not to those that tell right from wrong.

@@ -14,4 +14,11 @@ def make_reward(config: TrainConfig) -> TrainingReward:
     reward, weight_max = config.reward, profile_for(config).thresholds.weight_max
     dimensions = load_dimensions(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
     alpha = reward.alpha if config.use_overclar_penalty else 0.0
-    return TrainingReward(reward.outcome, reward.info, alpha, reward.cap, reward.difficulty_beta, dimensions)
+    return TrainingReward(
+        outcome=reward.outcome,
+        info=reward.info,
+        alpha=alpha,
+        cap=reward.cap,
+        beta=reward.difficulty_beta,
+        dimensions=dimensions,
+    )

@@ -1,4 +1,7 @@
-"""The judge's part in a training run: a fixed share of the episodes is scored live, the rest by the rules alone.
+"""The judge's part in a training run: it scores a fixed share of the episodes live.
+
+The other episodes get the judge's mean scores of the calibration; if the weights file has none, only the dimensions by
+rule count, rescaled to the same total.
 
 Which episodes are scored depends on seed and step alone, never on their content. The scores of a step, failed calls
 included, are written to disk before they are used, and a step that is repeated after an interruption reads them there:
@@ -114,7 +117,7 @@ class LiveShare:
         failed = [one.failure for one in scored if one.failure]
         if failed:
             log.warning(
-                "the judge gave no score for %d of %d episodes, which are scored by the rules alone: %s",
+                "the judge gave no score for %d of %d episodes, which get its means of the calibration, if any: %s",
                 len(failed), len(scored), failed[0],
             )  # fmt: skip
         self._failed_steps = self._failed_steps + 1 if len(failed) == len(scored) else 0

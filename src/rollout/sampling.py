@@ -1,6 +1,6 @@
 """Sampling of tokens: one uniform number picks a token by the inverse of the cumulated probabilities.
 
-Gumbel noise would take one random number per word of the vocabulary, which is half of the time of a small model.
+Gumbel noise would take one random number per token of the vocabulary, which is half of the time of a small model.
 """
 
 from __future__ import annotations

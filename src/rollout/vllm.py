@@ -134,7 +134,7 @@ class Server:
         if not all(isinstance(token, int) and 0 <= token < vocab for token in tokens):
             raise _wrong(self.url, "tokens that the model does not have")
         if not all(isinstance(logp, float | int) and math.isfinite(logp) and logp <= 1e-3 for logp in logps):
-            raise _wrong(self.url, "log-probabilities that are none")
+            raise _wrong(self.url, "values that are no log-probabilities")
         return Said(prompt, tokens, [float(logp) for logp in logps])
 
     def _post(self, path: str, body: dict[str, Any]) -> httpx2.Response:

@@ -20,7 +20,7 @@ from pathlib import Path
 from askgate_env.types import Episode, Sample
 
 from .. import __version__
-from ..checkpoint.seal import MANIFEST
+from ..checkpoint.seal import SEAL_FILE
 from ..config.loader import config_files, load_train_config, write_effective
 from ..config.profile import Thresholds
 from ..config.train_config import TrainConfig
@@ -157,7 +157,7 @@ def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[lis
                 write_records(start(files[-1]), episodes)
                 model = paths.final_models(plan.seeds, folders[side] / paths.LOCAL_CHECKPOINTS)[place]
                 files.append(paths.ablation_seal(plan.episodes, seed, side))
-                start(files[-1]).write((model / MANIFEST).read_bytes())
+                start(files[-1]).write((model / SEAL_FILE).read_bytes())
             compared.append(SeedPair(seed, sides["without"], sides["with"]))
     return files, compared
 

@@ -52,7 +52,7 @@ from .sft_control import demonstrations, tokens_seen
 if TYPE_CHECKING:
     from .preflight import Ready
 
-ENGINES: Mapping[str, str] = {"pure_pt": "PurePT", "trl_ppo": "TrlPPO"}
+ENGINES: Mapping[str, str] = {"pure_pt": "PurePT", "trl_ppo": "TrlEngine"}
 """Built-in engines: module of `engines`, and class."""
 STRATEGIES: Mapping[str, type] = {"ppo": PPO, "grpo": GRPO, "dpo": DPO}
 ENGINE_MEMBERS = "strategies fit save load save_model".split()
@@ -257,9 +257,9 @@ def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> It
         runner = stack.enter_context(asyncio.Runner())
         client = session.client()
         stack.callback(lambda: runner.run(client.close()))
-        room = RunJudge(session, client, runner)
+        run_judge = RunJudge(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
-        runner.run(score_once(room.judge, first))
+        runner.run(score_once(run_judge.judge, first))
         done = sum(min(config.steps, steps_done(config, seed, resumed)) for seed in config.seeds) if resumed else 0
         steps = config.steps * len(config.seeds) - max(done, config.warm_steps * len(config.seeds))
         judged_per_step = config.batch_size * config.reward.live_share
@@ -269,4 +269,4 @@ def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> It
             "live scoring by %s of %g%% of the episodes, for %d steps in all: %s", session.provider.name,
             100 * config.reward.live_share, steps, forecast(session, round(steps * judged_per_step), at_once),
         )  # fmt: skip
-        yield room
+        yield run_judge

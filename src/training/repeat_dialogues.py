@@ -19,7 +19,7 @@ from typing import Any
 from askgate_env.types import Episode, Level, Sample
 
 from ..agents.trajectory import Job
-from ..checkpoint.seal import MANIFEST, explain_damage, read_seal
+from ..checkpoint.seal import SEAL_FILE, explain_damage, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import load_train_config
 from ..config.profile import Profile, load_profile
@@ -144,7 +144,7 @@ def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) 
     paths = profile.paths
     config, folder, plan = load_train_config(paths.ablation_config), paths.ablation_episodes, profile_plan(profile)
     work = (ABLATION_WORK / "*/*" / LOCAL_CHECKPOINTS).as_posix()
-    seals = [file for pattern in ("", "seed_*/") for file in HERE.glob(f"{work}/{pattern}{FINAL_MODEL}/{MANIFEST}")]
+    seals = [file for pattern in ("", "seed_*/") for file in HERE.glob(f"{work}/{pattern}{FINAL_MODEL}/{SEAL_FILE}")]
     pairs, here, differs = read_pairs(folder) if folder.is_dir() else [], [], False  # none: a gate's matter
     held = held_out(side_config(config, plan, True)) if pairs else ([], [])  # of both sides
     for pair in pairs:
@@ -255,7 +255,7 @@ def _threads_of(made_on: Any) -> Iterator[bool]:
 
 def _require_read_as_sealed(folder: Path) -> None:
     """Refuses a model of which other files were loaded than those that were sealed. A base model has no seal."""
-    for name, entry in read_seal(folder).files.items() if (folder / MANIFEST).exists() else ():
+    for name, entry in read_seal(folder).files.items() if (folder / SEAL_FILE).exists() else ():
         if digests_read(folder / name) - {entry.sha256}:
             raise BadInput(
                 f"{name} changed while it was read",

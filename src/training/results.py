@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from askgate_env.types import Episode
 
-from ..checkpoint.seal import MANIFEST, Seal, explain_damage, read_seal
+from ..checkpoint.seal import SEAL_FILE, Seal, explain_damage, read_seal
 from ..config.loader import in_this_version
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
@@ -164,7 +164,8 @@ def derive(
     try:
         return trial_report(runs, _about(config), limits, proof)
     finally:
-        evaluations.require_agreement()  # first of all: forged episodes may not be comparable either
+        # In `finally`: if forged episodes cannot be compared either, this error replaces that one.
+        evaluations.require_agreement()
 
 
 def outputs(config: TrainConfig) -> list[Path]:
@@ -265,7 +266,7 @@ def episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
 
 
 def _final_seal(config: TrainConfig, seed: int) -> Path:
-    return config.checkpoints(seed) / paths.FINAL_MODEL / MANIFEST
+    return config.checkpoints(seed) / paths.FINAL_MODEL / SEAL_FILE
 
 
 def _steps_done(config: TrainConfig, seed: int) -> int:
@@ -294,7 +295,7 @@ def open_run_of(config: TrainConfig) -> None:
     """Points the links to the newest finished run of this config, where they lead to a run of another."""
     root = config.checkpoint_root
     for run in dict.fromkeys((paths.run_of(root), *paths.all_runs())):
-        seals = [folder / MANIFEST for folder in paths.final_models(config.seeds, run / root)]
+        seals = [folder / SEAL_FILE for folder in paths.final_models(config.seeds, run / root)]
         if all(seal.exists() and not _other_setting(config, seal) for seal in seals):
             if run != paths.run_of(root):
                 paths.open_run(run, root)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
+from ..checkpoint.seal import SEAL_FILE, Damaged, Seal, read_seal
 from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointFolder, find_latest, newest_first
 from ..config.loader import config_fingerprint, read_yaml, source_files
 from ..config.schema import Section
@@ -97,7 +97,7 @@ def find_run(ready: Ready, resume: bool) -> Path | None:
         )
     if len(runs) < 2:
         return runs[0] if runs else None
-    sources = admission.stands_on if admission else source_hashes(ready)
+    sources = admission.source_hashes if admission else source_hashes(ready)
     return next((run for run in runs if _claims_to_be(run, config, sources, admission)), runs[0])
 
 
@@ -111,18 +111,18 @@ def _runs_of_kind(config: TrainConfig) -> list[Path]:
 
 
 def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_newest: bool = True) -> bool:
-    """Whether this gated run is the one that is starting. A run that has ended with this very ticket resumes too, and
-    only reports again.
+    """Whether a gated start continues this run: the same config and files, and not stopped. A run that has ended with
+    this very ticket counts too; it is only reported again.
 
     Also True if every checkpoint of the newest run is damaged: opening them names the damage. Raises if the run was
     stopped.
     """
-    if not is_newest and not _claims_to_be(run, config, admission.stands_on, admission):
+    if not is_newest and not _claims_to_be(run, config, admission.source_hashes, admission):
         return False
     newest = [one for seed in config.seeds if (one := find_latest(checkpoint_folders(config, seed, run))[0])]
     if not newest:
         return is_newest
-    if not all(_is_same_run(one, config, admission.stands_on, admission) for one in newest):
+    if not all(_is_same_run(one, config, admission.source_hashes, admission) for one in newest):
         return False
     if tickets := _final_tickets(config, run):
         return tickets == {admission.ticket_sha256}
@@ -236,7 +236,7 @@ def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
     if ready.admission is None:
         return
     here = {"config": config_fingerprint(ready.path, lambda file: sha256_read(shipped(file))), **now}
-    admitted = ready.admission.stands_on
+    admitted = ready.admission.source_hashes
     for key in (*admitted, UNSTABLE):
         if here.get(key) != admitted.get(key):
             raise BadInput(
@@ -256,7 +256,7 @@ def require_read_as_sealed(checkpoint: Checkpoint) -> None:
 
 def require_recorded(checkpoint: Checkpoint, ready: Ready) -> None:
     """Refuses a checkpoint that no gated run of this folder saved, whatever its marks say."""
-    if ready.admission and not Manifest().has_checkpoint(checkpoint.path, sha256_file(checkpoint.path / MANIFEST)):
+    if ready.admission and not Manifest().has_checkpoint(checkpoint.path, sha256_file(checkpoint.path / SEAL_FILE)):
         what = "no gated run saved this checkpoint: its seal is not in the manifest of the evidence"
         raise BadInput(what, where=str(checkpoint.path), remedy="move the run away and start a new one")
 
@@ -282,7 +282,7 @@ def evaluation_key(
 
 
 def control_key(config: TrainConfig, key: Mapping[str, Any], seed_pool: str, tokens: int) -> dict[str, Any]:
-    """The same for a control. `key`: of the run's own evaluations; `seed_pool`: SHA-256; `tokens`: that it reads."""
+    """Settings of a control's evaluation: those of the run's own (`key`), the seed pool's SHA-256, and its training."""
     return {
         **key,
         "seed_pool": seed_pool,
@@ -361,7 +361,7 @@ def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:
 def _final_tickets(config: TrainConfig, run: Path) -> set[str]:
     """Tickets that the final models are sealed with; none unless all are in the manifest, a run's last act."""
     recorded = {entry.sha256 for entry in Manifest().entries}
-    seals = [folder / MANIFEST for folder in final_models(config.seeds, run / config.checkpoint_root)]
+    seals = [folder / SEAL_FILE for folder in final_models(config.seeds, run / config.checkpoint_root)]
     ended = all(seal.is_file() and sha256_file(seal) in recorded for seal in seals)
     return {str(read_seal(seal.parent).marks.get("ticket")) for seal in seals} if ended else set()
 

@@ -28,8 +28,7 @@ from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
 from ..callbacks.logging import Logging, ProgressBar, Trackers
 from ..callbacks.reward_hacking_watch import Watch
-from ..checkpoint.seal import MANIFEST as SEAL
-from ..checkpoint.seal import Seal, final_seals
+from ..checkpoint.seal import SEAL_FILE, Seal, final_seals
 from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
 from ..config.loader import write_effective
 from ..config.train_config import TrainConfig
@@ -154,9 +153,9 @@ def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_
         left = ready.forecast.after([seal.step for seal in begun.values()], config.warm_steps)
         for name, text in left.rows():
             log.info("forecast: %s: %s", name, text)
-    with open_judge(config, folder if resume else None, make_strategy(config).group_size) as room:
+    with open_judge(config, folder if resume else None, make_strategy(config).group_size) as run_judge:
         # Whatever cannot be built or resumed is refused before a file or a link of the run changes.
-        prepared = {first: _prepare(ready, first, _targets(ready, begun.get(first)), room)}
+        prepared = {first: _prepare(ready, first, _targets(ready, begun.get(first)), run_judge)}
         for seal in begun.values():
             then = seal.marks.get(resumption.SOURCES, {})
             resumption.require_same_sources(prepared[first].sources, then, ready.path, ready.admission)
@@ -167,7 +166,7 @@ def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_
             with atomic_write(folder / TICKET) as file:
                 file.write(TICKET.read_bytes())
         for seed in config.seeds:
-            _run_seed(ready, seed, resume, console, room, prepared, warm_start_only)
+            _run_seed(ready, seed, resume, console, run_judge, prepared, warm_start_only)
         if warm_start_only:
             return None
         report, files = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
@@ -190,7 +189,7 @@ class _SeedRun:
     rolled_back_to: list[Checkpoint] = field(default_factory=list)
 
 
-def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge | None = None) -> _SeedRun:
+def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], run_judge: RunJudge | None = None) -> _SeedRun:
     config = ready.config
     stores: list[CheckpointStore] = []
     rolled_back_to: list[Checkpoint] = []
@@ -203,9 +202,9 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
         return found.path if found else None
 
     judge = None
-    if room:
+    if run_judge:
         folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
-        judge = LiveShare(room, config.reward.live_share, seed, make_strategy(config).group_size, folder)
+        judge = LiveShare(run_judge, config.reward.live_share, seed, make_strategy(config).group_size, folder)
     ranks().announce("make_engine", seed, targets)
     engine, job = make_engine(ready, seed, targets, judge, last_good)
     sources = resumption.source_hashes(ready)
@@ -218,7 +217,7 @@ def _run_seed(
     seed: int,
     resume: bool,
     console: Console,
-    room: RunJudge | None,
+    run_judge: RunJudge | None,
     prepared: dict[int, _SeedRun],
     warm_start_only: bool,
 ) -> None:
@@ -228,7 +227,7 @@ def _run_seed(
 
     def record(step: int, folder: Path) -> None:
         if ready.admission:
-            Manifest().record_checkpoint(own / paths.step_name(step), sha256_file(folder / SEAL))
+            Manifest().record_checkpoint(own / paths.step_name(step), sha256_file(folder / SEAL_FILE))
 
     with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep, record) as store:
         start = store.newest() if resume and store.last_step is not None else None
@@ -239,7 +238,7 @@ def _run_seed(
         else:
             store.require_new()
         # Taken out of the dict, so that the model of this seed is freed before the next one.
-        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, _targets(ready, start), room)
+        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, _targets(ready, start), run_judge)
         seed_run.stores.append(store)
         if start:
             then = start.marks.get(resumption.SOURCES, {})

@@ -32,7 +32,8 @@ log = logging.getLogger(__name__)
 
 
 def tokens_seen(engine: object) -> int:
-    """Tokens of all episodes of an engine across resumes, those of user and tools included."""
+    """Tokens that an engine has read across resumes: demonstrations of the warm start and all episodes, with the tokens
+    of user and tools."""
     tokens: int | None = getattr(engine, "tokens_seen", None)
     if tokens is None:
         raise BadInput(

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..checkpoint.seal import MANIFEST, final_seals
+from ..checkpoint.seal import SEAL_FILE, final_seals
 from ..config.loader import effective_text, read_yaml
 from ..config.train_config import TrainConfig
 from ..core.defaults import DIALOGUES
@@ -55,7 +55,7 @@ def verify_results(
     earlier, seals = Manifest().earlier(TICKET), final_seals(GATED_CHECKPOINTS)
     is_current = TICKET.exists() and any(sealed_ticket(seal.parent) not in earlier for seal in seals)
     trained = trained_config() if is_current else None
-    if trained is None or not all((folder / MANIFEST).exists() for folder in final_folders(trained[1].seeds)):
+    if trained is None or not all((folder / SEAL_FILE).exists() for folder in final_folders(trained[1].seeds)):
         _refuse_claim(path)
         tell("results: no training with the ticket has ended, so nothing is proved")
         return None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.checkpoint.seal import COMPLETE, SEAL_FILE, read_seal, seal
 from src.config.train_config import TrainConfig
 from src.core.files import sha256_file
 from src.core.paths import GATED_CHECKPOINTS, run_of
@@ -79,7 +79,7 @@ def silent(text: str) -> None:
 
 def reseal(folder: Path) -> None:
     marks, step = read_seal(folder).marks, read_seal(folder).step
-    for name in (MANIFEST, COMPLETE):
+    for name in (SEAL_FILE, COMPLETE):
         (folder / name).unlink()
     seal(folder, step, marks)
 

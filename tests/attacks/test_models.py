@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.checkpoint.seal import COMPLETE, SEAL_FILE, read_seal, seal
 from src.core.errors import BadInput
 from src.gates.final_models import ended_early, verify_final_model
 from src.gates.manifest import Manifest
@@ -49,10 +49,10 @@ def test_a_page_that_is_sealed_with_the_model_is_refused(run: Path, name: str) -
     trained()
     (MODEL / name).write_text("success 99.9%, verified")
     before = read_seal(MODEL)
-    for one in (MANIFEST, COMPLETE):
+    for one in (SEAL_FILE, COMPLETE):
         (MODEL / one).unlink()
     seal(MODEL, before.step, before.marks)
-    Manifest().record([RUN / MODEL / MANIFEST])
+    Manifest().record([RUN / MODEL / SEAL_FILE])
     with pytest.raises(BadInput, match="is sealed with the model, and no run saves such a file") as caught:
         verify(False, silent)
     assert caught.value.where == str(MODEL / name)
@@ -61,10 +61,10 @@ def test_a_page_that_is_sealed_with_the_model_is_refused(run: Path, name: str) -
 def test_a_seal_with_a_key_twice_is_refused(run: Path) -> None:
     """The last one counts, and a reader sees the first."""
     trained()
-    text = (MODEL / MANIFEST).read_bytes().replace(b"{", b'{\n  "step": 5000,', 1)
-    (MODEL / MANIFEST).write_bytes(text)
+    text = (MODEL / SEAL_FILE).read_bytes().replace(b"{", b'{\n  "step": 5000,', 1)
+    (MODEL / SEAL_FILE).write_bytes(text)
     (MODEL / COMPLETE).write_text(f"{sha256(text).hexdigest()}\n")
-    Manifest().record([RUN / MODEL / MANIFEST])
+    Manifest().record([RUN / MODEL / SEAL_FILE])
     with pytest.raises(BadInput, match="such as with a key twice"):
         verify(False, silent)
 
@@ -79,7 +79,7 @@ def test_verify_names_a_warm_start_that_was_exchanged(run: Path, attack: str) ->
         shutil.rmtree(WARM_START)
     elif attack != "weights":
         before = read_seal(WARM_START)
-        for name in (MANIFEST, COMPLETE):
+        for name in (SEAL_FILE, COMPLETE):
             (WARM_START / name).unlink()
         seal(WARM_START, before.step, before.marks)
     with pytest.raises(BadInput) as refusal:
@@ -98,10 +98,10 @@ def test_a_model_that_was_trained_on_other_files_is_refused(run: Path, key: str)
     """A model of another run under the ticket's name; its seal says what it was trained with."""
     trained()
     before = read_seal(MODEL)
-    for one in (MANIFEST, COMPLETE):
+    for one in (SEAL_FILE, COMPLETE):
         (MODEL / one).unlink()
     seal(MODEL, before.step, before.marks | {"sources": before.marks["sources"] | {key: "0" * 64}})
-    Manifest().record([RUN / MODEL / MANIFEST])
+    Manifest().record([RUN / MODEL / SEAL_FILE])
     with pytest.raises(BadInput, match=f"was trained with another {key} than the rounds measured"):
         verify(False, silent)
 
@@ -115,7 +115,7 @@ def test_verify_names_an_exchanged_base_model(run: Path) -> None:
 
 def test_a_model_of_settings_that_the_ticket_does_not_cover_is_refused(place: Path) -> None:
     marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
-    for name in (MANIFEST, COMPLETE):
+    for name in (SEAL_FILE, COMPLETE):
         (MODEL / name).unlink()
     seal(MODEL, step, marks | {"config": marks["config"] | {"shadow_set": "data/easy.jsonl"}})
     with pytest.raises(BadInput, match=r"not trained with the settings of own\.yaml"):
@@ -125,7 +125,7 @@ def test_a_model_of_settings_that_the_ticket_does_not_cover_is_refused(place: Pa
 def sealed_with(step: int, **changed: Any) -> None:
     """The final model under another seal."""
     marks = read_seal(MODEL).marks
-    for name in (MANIFEST, COMPLETE):
+    for name in (SEAL_FILE, COMPLETE):
         (MODEL / name).unlink()
     seal(MODEL, step, marks | changed)
 

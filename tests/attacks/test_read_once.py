@@ -149,7 +149,7 @@ def test_a_file_exchanged_for_the_read_does_not_train(
 ) -> None:
     config = place / "own.yaml"
     admission = Admission("quickstart", "0" * 64, "run", source_hashes(preflight(config)))
-    admission.stands_on["config"] = sha256_file(config)
+    admission.source_hashes["config"] = sha256_file(config)
     monkeypatch.setattr(running, "_fit_and_evaluate", lambda *given: None)
     monkeypatch.setattr(running, "write_results", lambda config, tag: ("report", (Path("report"),)))
     monkeypatch.setattr(running, "record_outputs", lambda *given: None)

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from askgate_env.actions import say
 from askgate_env.env import Env
 from askgate_env.types import Episode, Sample
-from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.checkpoint.seal import COMPLETE, SEAL_FILE, read_seal, seal
 from src.config.loader import load_train_config
 from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
@@ -45,7 +45,7 @@ def test_the_honest_run_is_proved(place: Path) -> None:
 def test_untrained_weights_under_a_new_seal_are_named_by_deep(place: Path) -> None:
     shutil.copy("model/model.safetensors", MODEL / "model.safetensors")
     reseal(MODEL)
-    record(MODEL / MANIFEST)
+    record(MODEL / SEAL_FILE)
     with pytest.raises(BadInput, match="evidence: not what"):
         verify_results(False, silent)
     record(report_again())
@@ -79,7 +79,7 @@ def test_files_beside_the_weights_are_those_of_the_base(place: Path, name: str, 
     file.write_text(change(text), encoding="utf-8")
     assert file.read_text(encoding="utf-8") != text
     reseal(MODEL)
-    record(MODEL / MANIFEST, report_again())
+    record(MODEL / SEAL_FILE, report_again())
     assert verify_results(False, silent)
     with pytest.raises(BadInput, match=r"is not what the base model gives|does not repeat the recorded") as caught:
         verify_results(True, silent)
@@ -141,10 +141,10 @@ def invented(count: int) -> Callable[[Sample, Episode], Episode]:
 def made_elsewhere() -> None:
     """The seal names another machine, which is the forger's to write."""
     marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
-    for name in (MANIFEST, COMPLETE):
+    for name in (SEAL_FILE, COMPLETE):
         (MODEL / name).unlink()
     seal(MODEL, step, marks | {"machine": {"torch": "2.0", "threads": 64, "cpu": "AVX2"}})
-    record(MODEL / MANIFEST, report_again())
+    record(MODEL / SEAL_FILE, report_again())
     torch.set_num_threads(1)  # nothing here depends on it, and two threads on a busy machine wait for each other
 
 
@@ -238,7 +238,7 @@ def test_a_run_with_adapters_is_proved_and_exchanged_adapters_are_named(
     weights = MODEL / "adapter_model.safetensors"
     save_file({name: value * 0 for name, value in load_file(weights).items()}, weights)
     reseal(MODEL)
-    record(MODEL / MANIFEST, report_again())
+    record(MODEL / SEAL_FILE, report_again())
     with pytest.raises(BadInput, match="does not repeat the recorded dialogues"):
         verify_results(True, silent)
 
@@ -255,9 +255,9 @@ def ablated(**episodes: Path) -> None:
     marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
     for side, file in episodes.items():
         model = Path(f".askgate/ablation/own/{side}-1/checkpoints/local/final_model")
-        shutil.copytree(MODEL, model, ignore=lambda folder, names: [MANIFEST, COMPLETE])
+        shutil.copytree(MODEL, model, ignore=lambda folder, names: [SEAL_FILE, COMPLETE])
         seal(model, step, marks | {"config": marks["config"] | {"profile": "local"}})
-        shutil.copy(model / MANIFEST, ARM / f"{side}.seal.json")
+        shutil.copy(model / SEAL_FILE, ARM / f"{side}.seal.json")
         shutil.copy(file, ARM / f"{side}.jsonl")
 
 

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from askgate_env.types import Episode
-from src.checkpoint.seal import MANIFEST
+from src.checkpoint.seal import SEAL_FILE
 from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.files import json_bytes, sha256_file
@@ -265,7 +265,7 @@ def test_a_model_without_a_recorded_report_is_refused(place: Path) -> None:
 
 def test_an_evaluation_while_the_seal_is_moved_away_is_refused(place: Path) -> None:
     config = load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"})
-    (MODEL / MANIFEST).rename("seal.json")
+    (MODEL / SEAL_FILE).rename("seal.json")
     with pytest.raises(BadInput, match="has no final model of a gated run"):
         evaluate(config, "zzz")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -46,7 +47,11 @@ def test_every_verb_and_flag_has_chinese_help() -> None:
     english = dict(shown(with_help(typer.main.get_command(app), "en"), "askgate"))
     assert all(english.values())
     assert not [name for name, text in english.items() if CHINESE.search(text)]
-    assert help_texts()["groups"].keys() == {one.rich_help_panel for one in app.registered_commands if not one.hidden}
+    texts = help_texts()
+    assert all(len(pair) == 2 for pair in texts["flags"].values())
+    said = [*texts["verbs"].values(), *chain.from_iterable(texts["flags"].values())]
+    assert not [text for text in said if "\\n" in text]
+    assert texts["groups"].keys() == {one.rich_help_panel for one in app.registered_commands if not one.hidden}
 
 
 def test_status_and_runs_speak_one_language(askgate: Askgate, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,12 +117,10 @@ def test_full_quickstart_changes_only_strategy_sizes_and_control() -> None:
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
     looks = {"control": False, "every_steps": quick.eval.every_steps, "n": quick.eval.n}
-    sizes = {name: getattr(quick, name) for name in ("seeds", "steps", "batch_size", "rollout", "lr")}
+    sizes = {name: getattr(quick, name) for name in ("seeds", "warm_start", "steps", "batch_size", "rollout", "lr")}
     sizes |= {name: getattr(quick, name) for name in ("strategy", "strategy_options")}
     share = quick.priority_sampling.need_ask_share
-    drawn = {
-        "priority_sampling": full.priority_sampling.model_copy(update={"seed_ratio": None, "need_ask_share": share})
-    }
+    drawn = {"priority_sampling": full.priority_sampling.model_copy(update={"need_ask_share": share})}
     assert full.model_copy(update=sizes | drawn | {"eval": full.eval.model_copy(update=looks)}) == quick
     assert full.rollout == quick.rollout.model_copy(update={"slots": full.batch_size})
 

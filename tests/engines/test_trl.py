@@ -29,7 +29,7 @@ from tests.engines.toy import StepRecorder, ToySampler, fingerprint, make_job, r
 
 pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
 
-from src.engines.trl_ppo import TrlPPO, padded_pair, split
+from src.engines.trl_ppo import TrlEngine, padded_pair, split
 
 BOTH = pytest.mark.parametrize(
     "strategy", [lambda: GRPO(group_size=4, kl_coef=0.3), lambda: DPO(group_size=4)], ids=["grpo", "dpo"]
@@ -70,7 +70,7 @@ def test_both_engines_make_the_same_episodes_and_the_same_updates(taught: Path, 
     """Two steps of two updates each. That user and tool tokens are masked alike is part of it: `pure_pt` does not even
     have them in its loss."""
     ours, theirs = (
-        engine(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, epochs=2)) for engine in (PurePT, TrlPPO)
+        engine(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, epochs=2)) for engine in (PurePT, TrlEngine)
     )
     start = weights(ours.policy)
     here, there = trained(ours), trained(theirs)
@@ -87,7 +87,7 @@ def test_both_engines_make_the_same_episodes_and_the_same_updates(taught: Path, 
 @pytest.mark.parametrize("strategy", [GRPO(group_size=4, kl_coef=1e-9), DPO(group_size=4)], ids=["grpo", "dpo"])
 def test_episode_weights_scale_updates_on_both_engines(taught: Path, strategy: Strategy) -> None:
     job = make_job(taught, strategy, steps=1, batch=16, lr=1e-3)
-    ours, theirs = (engine(replace(job, sampler=QuarterWeightSampler(0))) for engine in (PurePT, TrlPPO))
+    ours, theirs = (engine(replace(job, sampler=QuarterWeightSampler(0))) for engine in (PurePT, TrlEngine))
     start = weights(ours.policy)
     trained(ours)
     trained(theirs)
@@ -96,7 +96,7 @@ def test_episode_weights_scale_updates_on_both_engines(taught: Path, strategy: S
 
 def test_splitting_a_minibatch_does_not_change_the_update(taught: Path) -> None:
     whole, parts = (
-        TrlPPO(make_job(taught, GRPO(group_size=4), steps=1, batch=16, lr=1e-3, minibatches=2, pack_tokens=tokens))
+        TrlEngine(make_job(taught, GRPO(group_size=4), steps=1, batch=16, lr=1e-3, minibatches=2, pack_tokens=tokens))
         for tokens in (8192, 64)
     )
     assert (whole.trainer.args.per_device_train_batch_size, parts.trainer.args.per_device_train_batch_size) == (8, 2)
@@ -108,8 +108,8 @@ def test_splitting_a_minibatch_does_not_change_the_update(taught: Path) -> None:
 
 @BOTH
 def test_a_resumed_run_is_equal_bit_by_bit(taught: Path, tmp_path: Path, strategy: Make) -> None:
-    def engine() -> TrlPPO:
-        return TrlPPO(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, minibatches=2, schedule="linear"))
+    def engine() -> TrlEngine:
+        return TrlEngine(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, minibatches=2, schedule="linear"))
 
     class SavesOnce(StepRecorder):
         def on_step(self, engine: Engine, result: StepResult) -> None:
@@ -132,7 +132,7 @@ def test_a_resumed_run_is_equal_bit_by_bit(taught: Path, tmp_path: Path, strateg
 def test_only_adapters_learn_and_the_base_is_the_reference(taught: Path, tmp_path: Path) -> None:
     job = make_job(taught, GRPO(group_size=4, kl_coef=0.3), steps=2, batch=16, lr=1e-2)
     job = replace(job, finetune=FinetuneSection(method="lora", rank=4), lora_targets=("q_proj", "v_proj"))
-    ours, theirs = PurePT(job), TrlPPO(replace(job, strategy=GRPO(group_size=4, kl_coef=0.3), sampler=ToySampler(0)))
+    ours, theirs = PurePT(job), TrlEngine(replace(job, strategy=GRPO(group_size=4, kl_coef=0.3), sampler=ToySampler(0)))
     start = weights(ours.policy)
     here, there = trained(ours), trained(theirs)
     assert there[1].metrics["kl"] > 0
@@ -149,7 +149,7 @@ def test_three_consecutive_alerts_roll_back(taught: Path, tmp_path: Path, saved:
     kept = tmp_path / "good"
     kept.mkdir()
     job = make_job(taught, GRPO(group_size=4), steps=5, batch=16, lr=1e-2, kl_alert=1e-9)
-    engine = TrlPPO(replace(job, last_good=lambda before: kept if saved else None))
+    engine = TrlEngine(replace(job, last_good=lambda before: kept if saved else None))
     fingerprints = [fingerprint(engine.policy)]
 
     class SavesFirstStep(StepRecorder):
@@ -205,7 +205,7 @@ def real_job(folder: Path, strategy: Strategy) -> TrainJob:
 
 @BOTH
 def test_a_step_on_real_samples_with_tools(chance: Path, strategy: Make) -> None:
-    engine = TrlPPO(real_job(chance, strategy()))
+    engine = TrlEngine(real_job(chance, strategy()))
     before = fingerprint(engine.policy)
     (result,) = trained(engine)
     assert engine.step == result.step == 1
@@ -217,7 +217,7 @@ def test_a_step_on_real_samples_with_tools(chance: Path, strategy: Make) -> None
 
 
 def test_trl_masks_exactly_the_policy_tokens(chance: Path) -> None:
-    engine = TrlPPO(real_job(chance, GRPO(group_size=4)))
+    engine = TrlEngine(real_job(chance, GRPO(group_size=4)))
     got = engine._collect()
     cue = renderer_of(chance).opening("")[-1]
     several = [one for one in got.trajectories if one.episode.policy_turns > 1]
@@ -248,7 +248,7 @@ def test_a_users_loss_is_refused_by_trl(taught: Path) -> None:
         pass
 
     with pytest.raises(BadInput, match=r"not that of Mine.*engine: pure_pt"):
-        TrlPPO(make_job(taught, Mine(), steps=1))
+        TrlEngine(make_job(taught, Mine(), steps=1))
 
 
 @pytest.mark.parametrize(
@@ -263,18 +263,18 @@ def test_what_trl_cannot_do_is_refused_at_the_start(
     taught: Path, strategy: Strategy, more: dict[str, Any], where: str
 ) -> None:
     with pytest.raises(BadInput) as refused:
-        TrlPPO(make_job(taught, strategy, steps=1, batch=16, **more))
+        TrlEngine(make_job(taught, strategy, steps=1, batch=16, **more))
     assert refused.value.where == where
 
 
 def test_dpo_at_another_temperature_is_refused(taught: Path) -> None:
     job = make_job(taught, DPO(group_size=4), steps=1, batch=16)
     with pytest.raises(BadInput, match=r"temperature 0\.7"):
-        TrlPPO(replace(job, rollout=job.rollout.model_copy(update={"temperature": 0.7})))
+        TrlEngine(replace(job, rollout=job.rollout.model_copy(update={"temperature": 0.7})))
 
 
 def test_without_trl_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, TrlPPO.__module__)
+    monkeypatch.delitem(sys.modules, TrlEngine.__module__)
     for name in [name for name in sys.modules if name.partition(".")[0] == "trl"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [NoTrl(), *sys.meta_path])

@@ -11,8 +11,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from src.checkpoint.seal import COMPLETE, read_seal, seal
-from src.checkpoint.seal import MANIFEST as SEAL
+from src.checkpoint.seal import COMPLETE, SEAL_FILE, read_seal, seal
 from src.core.api import Stop
 from src.core.defaults import CODE, SEED_POOL_FACTS
 from src.core.errors import BadInput
@@ -31,14 +30,14 @@ FINAL_MODEL = Path("checkpoints/rc1/final_model/model.safetensors")
 
 def admitted(config: Path) -> Admission:
     """Admission for the current files."""
-    stands_on = {
+    source_hashes = {
         "config": sha256_file(config),
         "base_model": model_sha256(Path("model")),
         "seed_pool": sha256_file(Path("data/pool.jsonl")),
         SEED_POOL_FACTS: sha256_file(Path("data/pool.meta.json")),
         "shadow_set": sha256_file(Path("data/shadow.jsonl")),
     }
-    return Admission("quickstart", TICKET, "b" * 32, stands_on)
+    return Admission("quickstart", TICKET, "b" * 32, source_hashes)
 
 
 @pytest.fixture
@@ -106,7 +105,7 @@ def test_a_run_of_earlier_code_resumes_after_its_readmission(
     _break_off_after(1)
     monkeypatch.setattr("src.training.resume.code_sha256", lambda: new)
     admission = admitted(config)
-    admission.stands_on[CODE] = new
+    admission.source_hashes[CODE] = new
     train(config, False, replace(admission, earlier_code=(old,) if readmitted else ()))
     assert len(all_runs()) == (1 if readmitted else 2)
     marks = read_seal(Path("checkpoints/rc1/final_model")).marks
@@ -311,7 +310,7 @@ def test_a_checkpoint_that_was_sealed_anew_is_refused(folder: Path) -> None:
     _break_off_after(2)
     newest = Path("checkpoints/rc1/step_00002")
     before = read_seal(newest)
-    for name in (SEAL, COMPLETE):
+    for name in (SEAL_FILE, COMPLETE):
         (newest / name).unlink()
     weights = newest / "state.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
@@ -325,7 +324,7 @@ def test_files_exchanged_after_the_ticket_check_are_refused(folder: Path, key: s
     config = write_config(folder, steps=1)
     honest = admitted(config)
     with pytest.raises(BadInput, match=f"{key}: changed after the ticket was checked"):
-        train(config, False, replace(honest, stands_on={**honest.stands_on, key: "0" * 64}))
+        train(config, False, replace(honest, source_hashes={**honest.source_hashes, key: "0" * 64}))
     assert not Path("checkpoints").exists()
 
 

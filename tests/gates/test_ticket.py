@@ -85,7 +85,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
     admission = admit(CONFIG)
     assert admission.profile == "quickstart"
     files = {"seed_pool", SEED_POOL_FACTS, "shadow_set", "reward.weights"}
-    assert set(admission.stands_on) == {"config", CODE, "base_model", *files}
+    assert set(admission.source_hashes) == {"config", CODE, "base_model", *files}
     assert admission.run == manifest.Manifest().run
 
 
@@ -266,7 +266,7 @@ def test_no_flag_skips_the_ticket(run: Path) -> None:
 
 
 def test_a_config_exchanged_during_the_check_is_not_admitted_for(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = admit(CONFIG).stands_on["config"]
+    measured = admit(CONFIG).source_hashes["config"]
     verify_ledger = admission.verify_ledger
 
     def exchange_then_verify(*given: Any) -> None:
@@ -274,7 +274,7 @@ def test_a_config_exchanged_during_the_check_is_not_admitted_for(run: Path, monk
         verify_ledger(*given)
 
     monkeypatch.setattr(admission, "verify_ledger", exchange_then_verify)
-    assert admit(CONFIG).stands_on["config"] == measured
+    assert admit(CONFIG).source_hashes["config"] == measured
 
 
 def test_a_round_knows_the_commit_of_its_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,11 +186,11 @@ def test_an_ablation_with_a_seed_of_its_own_choice(run: Path) -> None:
     assert caught("ablation") == {"runs_not_sealed", "episodes_not_played"}
 
 
-@poison("ablation/arms_on_other_samples", "ablation/ablation_episodes")
+@poison("ablation/runs_on_other_samples", "ablation/ablation_episodes")
 def test_an_ablation_run_without_its_hard_samples(run: Path) -> None:
     kept = (ARM / "with.jsonl").read_bytes().splitlines(keepends=True)[:-10]
     (ARM / "with.jsonl").write_bytes(b"".join(kept))
-    assert {"arms_on_other_samples", "ablation_episodes"} <= caught("ablation")
+    assert {"runs_on_other_samples", "ablation_episodes"} <= caught("ablation")
 
 
 @poison("ablation/samples_chosen_by_hand")

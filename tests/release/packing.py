@@ -21,8 +21,7 @@ from safetensors.numpy import save_file
 
 from askgate_env.actions import say
 from askgate_env.types import Episode, Sample
-from src.checkpoint.seal import MANIFEST as SEAL
-from src.checkpoint.seal import seal
+from src.checkpoint.seal import SEAL_FILE, seal
 from src.config.loader import load_train_config, source_files
 from src.config.train_config import TrainConfig
 from src.core.defaults import CODE
@@ -94,7 +93,7 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     marks |= {"ticket": ticket or sha256_file(TICKET), "sources": sources}
     _small_model(WARM_START)
     seal(WARM_START, config.warm_steps, marks)
-    seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
+    seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL_FILE)})
     limits = config.rollout_limits(read_meta(config.seed_pool).tools)
     evaluated = evaluation_key(config, limits, seed, sources, "torch.float32")
     write_json(RUN / EVAL_EPISODES / EVALUATION_KEY, evaluated)

@@ -22,7 +22,7 @@ def terms(reward: TrainingReward, made: Episode) -> dict[str, float]:
 def test_only_a_right_answer_earns_the_weight() -> None:
     assert terms(TrainingReward(), episode(success=True)) == {"outcome": 1.0, "overclar": 0.0}
     assert terms(TrainingReward(), episode(success=False)) == {"outcome": 0.0, "overclar": 0.0}
-    assert terms(TrainingReward(weight=2.0), episode(success=True))["outcome"] == 2.0
+    assert terms(TrainingReward(outcome=2.0), episode(success=True))["outcome"] == 2.0
 
 
 def test_success_without_a_needed_ask_earns_nothing() -> None:

@@ -22,7 +22,7 @@ from askgate_env.types import Episode, Sample
 from scripts.make_trained_model import make_trained
 from src.agents.trajectory import Job
 from src.chat.policies import open_policy
-from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.checkpoint.seal import COMPLETE, SEAL_FILE, read_seal, seal
 from src.cli.evaluate import show_results
 from src.config.loader import load_train_config
 from src.core.check import evidence, now
@@ -147,7 +147,7 @@ def test_the_report_says_whether_the_run_was_gated(place: Path, askgate: Askgate
     open_run(run, GATED_CHECKPOINTS)
     for folder in (place / "checkpoints/rc1").glob("seed_*/final_model"):
         marks = read_seal(folder).marks
-        for name in (MANIFEST, COMPLETE):
+        for name in (SEAL_FILE, COMPLETE):
             (folder / name).unlink()
         seal(folder, 1, marks | TICKET)
     content = derive(as_it_ran(load_train_config(place / "own.yaml")), "own")
@@ -288,7 +288,7 @@ def test_a_run_that_passed_becomes_the_model_of_the_demo(place: Path, askgate: A
     assert f"SHA-256 `{sha256_file(Path('reports/ppo_eval_own.json'))}`" in card
     assert "| Need-ask success | 0.0% | 0.0% | 100.0% | +100.0 |" in card
     assert (out / "README.md").read_text(encoding="utf-8") == card
-    assert sha256_file(out / "run_seal.json") == sha256_file(final / MANIFEST)
+    assert sha256_file(out / "run_seal.json") == sha256_file(final / SEAL_FILE)
     weights, trained = (load_file(folder / "model.safetensors") for folder in (out, final))
     assert all(torch.equal(weights[name], value.half()) for name, value in trained.items())
     assert not any(str(place) in file.read_text() for file in out.iterdir() if file.suffix in (".json", ".md"))

@@ -222,7 +222,7 @@ def test_a_failing_judge_stops_the_run_until_it_answers(
         done = askgate("train", "--config", config)
         port = server.port
     refused(done, "the judge scored nothing in 3 steps running", "resume with --resume")
-    assert "which are scored by the rules alone" in done.err
+    assert "which get its means of the calibration" in done.err
     assert metrics(place)[-1]["step"] == 3
     with JudgeServer(port=port):
         done = askgate("train", "--config", config, "--resume")

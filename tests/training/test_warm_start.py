@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from askgate_env.types import Episode
-from src.checkpoint.seal import MANIFEST, read_seal
+from src.checkpoint.seal import SEAL_FILE, read_seal
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from tests.conftest import Askgate
@@ -63,7 +63,7 @@ def test_models_and_checkpoints_name_the_seal_of_the_warm_start(place: Path, ask
     done = askgate("train", "--config", write_config(place, steps=3, eval=looks, **WARM))
     assert done.code == 0, done.err
     warm, final = read_seal(CHECKPOINTS / "warm_start"), read_seal(CHECKPOINTS / "final_model")
-    chain = sha256_file(CHECKPOINTS / "warm_start" / MANIFEST)
+    chain = sha256_file(CHECKPOINTS / "warm_start" / SEAL_FILE)
     assert (warm.step, final.step) == (2, 3)
     assert [final.marks["warm_start"], read_seal(CHECKPOINTS / "step_00002").marks["warm_start"]] == [chain, chain]
     assert "warm_start" not in read_seal(CHECKPOINTS / "step_00001").marks
@@ -96,11 +96,11 @@ def test_a_lost_evaluation_of_the_warm_start_is_made_again(place: Path, askgate:
 def test_a_warm_start_that_is_lost_here_comes_back_from_the_mirror(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=3, checkpoint={"every_steps": 1, "mirror": str(place / "mirror")}, **WARM)
     assert askgate("sft", "--config", config).code == 0
-    seal = (CHECKPOINTS / "warm_start" / MANIFEST).read_bytes()
+    seal = (CHECKPOINTS / "warm_start" / SEAL_FILE).read_bytes()
     shutil.rmtree((CHECKPOINTS / "warm_start").resolve())
     done = askgate("train", "--config", config, "--resume")
     assert done.code == 0, done.err
-    assert (CHECKPOINTS / "warm_start" / MANIFEST).read_bytes() == seal
+    assert (CHECKPOINTS / "warm_start" / SEAL_FILE).read_bytes() == seal
 
 
 def test_a_gated_warm_start_needs_a_ticket(place: Path, askgate: Askgate) -> None:

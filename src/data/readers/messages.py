@@ -152,12 +152,12 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
 
 def skipped_rows(data_dir: Path) -> list[str]:
     """Messages about the rows of a folder that gave no sample: `own/chats.jsonl:7: skipped: ...`."""
-    return _read(own_files(data_dir))[1]
+    return _read(row_files(data_dir))[1]
 
 
 def remarks(data_dir: Path) -> list[str]:
     """Remarks about used rows that lack pages, or words by which the search finds the pages of all readings."""
-    items = _read(own_files(data_dir))[0]
+    items = _read(row_files(data_dir))[0]
     bare = sum(not item.context for item in items.values())
     said = [f"{bare} of {len(items)} rows have no `articles`: nothing can be looked up for them"] if bare else []
     for where, item in items.items():
@@ -353,7 +353,7 @@ def _lang(text: str) -> Lang:
 # --- Files ---
 
 
-def own_files(folder: Path) -> list[Path]:
+def row_files(folder: Path) -> list[Path]:
     """Files of a folder that have rows."""
     found = sorted(path for path in folder.glob("*") if path.suffix.lower() in (".jsonl", *CSV))
     if not found and (others := sorted(folder.glob("*.json"))):

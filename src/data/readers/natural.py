@@ -85,7 +85,7 @@ class NaturalSource(Source):
             raise BadInput(f"source {name} needs a folder", where="--data-dir", remedy=remedy)
         super().__init__()
         self.name = name
-        self.files = messages.own_files(data_dir) if name == "messages" else sorted(data_dir.glob(pattern))
+        self.files = messages.row_files(data_dir) if name == "messages" else sorted(data_dir.glob(pattern))
         if not self.files:
             raise BadInput(f"no {name} data here", where=str(data_dir), remedy=f"put {pattern} below this folder")
         self.fingerprints = {path.relative_to(data_dir).as_posix(): sha256_file(path) for path in self.files}

@@ -4,8 +4,9 @@
     canaries_fooled   share of canaries (worthless answers) that score at least as high as the good dialogue
 
 The repeats are of recorded episodes whose scores the run uses, half of the calibration and half of the shadow run: a
-judge that answered only then, or only now, contradicts itself. Good dialogues are demonstrations of the pool; each has
-one canary, of the next kind in turn. The seed fixes the draw, so a round that is repeated finds all votes in the cache.
+stub that answered only for the earlier scores, or only in this round, contradicts the real judge and shows as noise.
+Good dialogues are demonstrations of the pool; each has one canary, of the next kind in turn. The seed fixes the draw,
+so a round that is repeated finds all votes in the cache.
 With n = `counts.judge_samples`: n repeats, n good dialogues and n canaries, K votes each.
 """
 

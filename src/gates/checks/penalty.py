@@ -62,7 +62,7 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
     checks = [
         check("ablation_seeds", len(pairs), ">=", counts.ablation_seeds, *remedy["ablation_episodes"]),
         check("ablation_episodes", fewest, ">=", counts.ablation_episodes, *remedy["ablation_episodes"]),
-        check("arms_on_other_samples", differing, "==", 0, *remedy["arms_on_other_samples"]),
+        check("runs_on_other_samples", differing, "==", 0, *remedy["runs_on_other_samples"]),
         check("samples_chosen_by_hand", chosen, "==", 0, *remedy["samples_chosen_by_hand"]),
         check("runs_not_sealed", not_sealed, "==", 0, *remedy["runs_not_sealed"]),
         check("episodes_not_played", not_played, "==", 0, *remedy["ablation_not_played"]),

@@ -47,12 +47,20 @@ class Language:
         for name, group in lists["groups"].items():
             for word in group.split():
                 self.groups.setdefault(self.stem(word), set()).add(f"={name}")
-        self.soft, self.types, self.distinct, self.times, self.attributes = (
-            {f"={name}" for name in lists[key].split()}
-            for key in ("soft_groups", "type_groups", "distinct_groups", "time_groups", "attributes")
-        )
-        """Groups of words that say little, that only say which kind of quantity is meant, that mean one quantity and no
-        other of its kind (a width is no length), that mean a span of time, and of facts in articles."""
+
+        def named(key: str) -> set[str]:
+            return {f"={name}" for name in lists[key].split()}
+
+        self.soft = named("soft_groups")
+        """Groups of words that say little."""
+        self.types = named("type_groups")
+        """Groups of words that only say which kind of quantity is meant."""
+        self.distinct = named("distinct_groups")
+        """Groups of words that mean one quantity and no other of its kind: a width is no length."""
+        self.times = named("time_groups")
+        """Groups of words that mean a span of time."""
+        self.attributes = named("attributes")
+        """Groups of words that mean a fact in an article."""
         self.tags = {self.stem(word) for word in lists["tags"].split()}
         """Words that ask for what usually tells two things of one name apart: a profession, a region, a genre."""
         self.unit_of_concept = {f"={name}": unit for name, unit in lists["unit_of_group"].items()}

@@ -137,8 +137,9 @@ def matches_replay(
 ) -> bool:
     """Whether the environment gives this very episode for the policy's turns.
 
-    Without `max_turns` an episode may have run out of turns after any of them. That tokens ran out is believed. Only a
-    user that always says the same can be replayed: the rules and the noisy user, but no language model.
+    Without `max_turns`, any number of turns is accepted where the episode ran out of turns. That an episode ran out of
+    tokens cannot be replayed and is accepted as recorded. Only a user that always says the same can be replayed: the
+    rules and the noisy user, but no language model.
     """
     said = [turn for turn in episode.turns if turn.by == "assistant"]
     cut_off = episode.end == "length" and episode.turns[-1:] == tuple(said[-1:])

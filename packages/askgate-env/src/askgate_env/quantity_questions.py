@@ -24,12 +24,20 @@ NEAR = 0.5
 SURE = 0.72
 """As `NEAR`, for a question that does not say what kind of quantity it asks for."""
 SYNONYM = 0.85
-"""Share of a word's weight that a fact explains which has a synonym of it, or only implies it."""
-FOREIGN, SOFT, SCENE, NAME, UNKNOWN = 0.45, 0.35, 0.2, 0.2, 0.05
-"""Weights of words that the sample does not have, of words that say little, of words that only describe the scene, of
-people's names, and of words that say little and that the sample does not have."""
+"""Credit for a word whose synonym is in the fact, or that the fact only implies. An exact match counts 1."""
+FOREIGN = 0.45
+"""Weight of a word that the sample does not have."""
+SOFT = 0.35
+"""Weight of a word that says little."""
+SCENE = 0.2
+"""Weight of a word that only describes the scene."""
+NAME = 0.2
+"""Weight of a person's name."""
+UNKNOWN = 0.05
+"""Weight of a word that says little and that the sample does not have."""
 ALONE = 0.25
-"""Weight by which the hidden fact must be nearer than all others to a question of which it explains less."""
+"""Where the hidden fact explains less than `NEAR` of a question, it must explain at least this much more than every
+other fact."""
 CONTRAST = 2.0
 """Minimum ratio of two weights of a question's words: those that only the hidden fact explains, and those that only
 another fact of the same kind explains."""

@@ -43,8 +43,8 @@ NAMES = (*BY_RULE, *LIVE)
 class TrainingReward:
     """The reward of an episode by term. The terms sum to what is trained on."""
 
-    weight: float = 1.0
-    """Weight of the outcome."""
+    outcome: float = 1.0
+    """Reward of a right answer."""
     info: float = 0.0
     """Reward of an ask that brings what is missing; once an episode."""
     alpha: float = OVERCLAR_ALPHA
@@ -58,7 +58,7 @@ class TrainingReward:
 
     def __call__(self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
         """`judged` are the judge's scores, where it scored the episode."""
-        terms = {"outcome": self.weight * achieved(episode)}
+        terms = {"outcome": self.outcome * achieved(episode)}
         if self.info:
             terms["info"] = self.info * (episode.needs_clarification and episode.received_info)
         if self.alpha:
@@ -76,7 +76,7 @@ class TrainingReward:
         """Reward that each turn of the policy earns at once: `info` for an ask, and the penalty of a needless
         ask. The rest of the reward arrives with the last turn."""
         earned: list[float] = []
-        asks, informed = 0, not episode.received_info
+        asks, unpaid = 0, episode.received_info
         for turn, reply in zip_longest(episode.turns, episode.turns[1:]):
             if turn.by != "assistant":
                 continue
@@ -85,8 +85,8 @@ class TrainingReward:
                 asks += 1
                 if not episode.needs_clarification:
                     value = -self.alpha * (asks <= self.cap)
-                elif not informed and reply is not None and informs(reply.text):
-                    value, informed = self.info, True
+                elif unpaid and reply is not None and informs(reply.text):
+                    value, unpaid = self.info, False
             earned.append(value)
         return earned
 
@@ -138,9 +138,9 @@ class AdvancedReward:
     def __call__(self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
         """The terms by dimension; they sum to the reward, which is in 0..`scale`.
 
-        `judged` are the judge's scores under its own names. For an episode that it did not score, its means of the
-        calibration stand in; weights without such means leave the rules alone, scaled up to the same total. Either way
-        judging a share of the episodes favours none of them.
+        `judged` are the judge's scores under its own names. An episode that it did not score gets the judge's mean
+        scores of the calibration. If the weights come without these, only the dimensions by rule count, rescaled to the
+        same total. So being scored is no advantage.
         """
         view = view_episode(episode, sample)
         values = {name: BY_RULE[name](view) for name in self.weights if name in BY_RULE}

@@ -55,7 +55,7 @@ def wiki(articles: Sequence[Article], query: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _look_up(articles: tuple[Article, ...], wanted: str) -> str:
-    """Policies look up much the same about a sample."""
+    """`wiki`, cached: policies repeat the same queries on a sample."""
     for article in articles:
         if article.title == wanted:
             return f"{article.title}: {article.text}"

@@ -78,7 +78,7 @@ def make_problem(want: Want, source_id: str) -> Item:
     visible = " ".join([*premise, *clue, story.question])
     points += rising_points("ops_numeric", story.program.operations + asked_arithmetic(story.question))
     spare_tokens = RISING["len_tokens"][0] - TEMPLATE_TOKENS - len(tokens(visible))
-    opens_article, calls, length = choose_shape(want, points, len(story.program.steps), left_out, spare_tokens, rng)
+    calls, length = choose_shape(want, points, len(story.program.steps), left_out, spare_tokens, rng)
     title = _title(language, story, story.key.slots["P"], rng)
     least, most = article_tokens(length, visible, rng)
     articles = []
@@ -92,7 +92,7 @@ def make_problem(want: Want, source_id: str) -> Item:
     articles += _other_articles(language, story, title, least - used, rng)
     rng.shuffle(articles)
     hidden = _hidden(story, want.lang, rng)
-    steps = [Step("wiki", title, hidden.missing, "page_for")] if opens_article else []
+    steps = [Step("wiki", title, hidden.missing, "page_for")] if left_out else []
     if calls:
         steps += [Step("calc", expression) for expression in expressions(story.program, calls)]
     return Item(
@@ -109,7 +109,7 @@ def make_problem(want: Want, source_id: str) -> Item:
         answer=number_text(story.program.answer),
         steps=tuple(steps),
         hidden=hidden if want.clarify else None,
-        ask_after=int(opens_article and want.clarify),
+        ask_after=int(left_out and want.clarify),
         ambiguity=(UNSTATED,) if left_out else (),
     )
 
@@ -300,16 +300,16 @@ def message_points(visible: str, overlap: float, lang: Lang) -> int:
 
 def choose_shape(
     want: Want, points: int, steps: int, left_out: bool, spare_tokens: int, rng: Random
-) -> tuple[bool, int, int]:
-    """Choose how a problem is demonstrated: whether the place's article is opened, `calc` calls, length points.
-    `points` are those of message and operations, `spare_tokens` are left before the prompt earns length points. Among
-    the choices that fit the level it is the one of lowest cost."""
+) -> tuple[int, int]:
+    """Choose how a problem is demonstrated: `calc` calls and length points. `points` are those of message and
+    operations, `spare_tokens` are left before the prompt earns length points. Of the choices that fit the level, the
+    one of lowest cost is taken."""
     asks = int(want.clarify)
     most_calls = want.max_turns - 1 - asks
     length = rng.choice(LENGTH_POINTS[want.level])
     if spare_tokens < SHORTEST_ARTICLE:
         length = max(length, 1)
-    best, lowest_cost = (False, 0, length), float("inf")
+    best, lowest_cost = (0, length), float("inf")
     for calc_calls in range(0 if most_calls <= left_out else 1, steps + 1):
         hops = calc_calls + left_out
         if hops > most_calls:
@@ -320,7 +320,7 @@ def choose_shape(
         missed = points_missed(score, want, want.tool_hops, want.ops_numeric)
         cost = 100 * missed + _cost(want, left_out, calc_calls, length) + rng.random()
         if cost < lowest_cost:
-            best, lowest_cost = (left_out, calc_calls, length), cost
+            best, lowest_cost = (calc_calls, length), cost
     return best
 
 
