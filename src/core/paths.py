@@ -1,6 +1,7 @@
 """Paths of a training run: checkpoints, logs, episodes and reports. The one module that knows them.
 
-    checkpoints/{local,rc1}/[seed_S/]    step_00042/, latest, best/, warm_start/, final_model/; rc1 is for gated runs
+    checkpoints/{local,rc1}/[seed_S/]    step_00042/, latest, best/, warm_start/, final_model/, control/ (the model of
+                                         control.jsonl below); rc1 is for gated runs
     logs/metrics.jsonl, logs/eval.jsonl  figures of every step, and of every evaluation on held-out samples
     logs/train.log, tensorboard/, judged/   log, curves, and the scores of live-scored episodes
     logs/episodes/[seed_S/]              training episodes, step_00042.jsonl; tokens of some, step_00042.tokens.json

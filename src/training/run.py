@@ -328,7 +328,7 @@ def _fit_and_evaluate(
         for name, tokens in controls.items():
             if tokens is not None:
                 made = resumption.control_key(config, key, seed_run.sources["seed_pool"], tokens)
-                control(config, job, rollout, tokens, evaluations / name, made)
+                control(config, job, rollout, tokens, evaluations / name, made, store)
     if isinstance(engine, HasPolicy):
         shadow.require_episodes(engine.policy, engine.step)
         if config.eval.base and not shadow.has_episodes(0):

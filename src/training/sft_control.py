@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from askgate_env.types import Sample
 
 from ..agents.render import Renderer
 from ..callbacks.eval_shadow import EvaluationRollout
+from ..checkpoint.store import CheckpointStore
 from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, write_json
 from ..core.jsonl import read_records, write_records
 from ..data.collate import demo_segments
 from ..engines.job import TrainJob
-from ..engines.models import load_policy
+from ..engines.models import load_policy, save_policy
 from ..engines.sft import Demo, SftPlan, fine_tune
 from .resume import CONTROL_KEY, has_key
 
@@ -45,9 +47,15 @@ def tokens_seen(engine: object) -> int:
 
 
 def control(
-    config: TrainConfig, job: TrainJob, rollout: EvaluationRollout, tokens: int, file: Path, key: Mapping[str, Any]
+    config: TrainConfig,
+    job: TrainJob,
+    rollout: EvaluationRollout,
+    tokens: int,
+    file: Path,
+    key: Mapping[str, Any],
+    store: CheckpointStore,
 ) -> None:
-    """Writes the held-out episodes of the control, once for a key (`control_key`)."""
+    """Writes the held-out episodes of the control, once for a key (`control_key`), and keeps its model."""
     key_file = file.with_suffix(CONTROL_KEY)
     if file.exists() and has_key(key_file, key):
         return
@@ -57,6 +65,7 @@ def control(
     settings = config.eval
     plan = SftPlan(tokens, settings.control_lr, settings.control_batch_tokens, job.seed)
     fine_tune(policy, demonstrations(config.seed_pool, job.renderer, job.rollout), plan)
+    store.final(config.steps, partial(save_policy, policy, job.model), key, file.stem)
     with atomic_write(file) as handle:
         write_records(handle, rollout(policy))
     write_json(key_file, key)

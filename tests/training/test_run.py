@@ -193,6 +193,7 @@ def test_the_control_is_compared_with_the_trained_policy(place: Path, askgate: A
     tokens = sum(line["tokens"] * 4 for line in lines(place / "logs" / "metrics.jsonl"))
     assert f"control: SFT of the base on {tokens:.0f} tokens" in done.err
     assert len(list(read_records(place / "logs" / "eval" / "control.jsonl", Episode))) == 8
+    assert read_seal(place / "checkpoints" / "local" / "control").marks["tokens"] == tokens
     (path,) = (place / "reports").glob("ppo_eval_*.json")
     report = json.loads(path.read_text())
     assert report["gated"] is False
