@@ -14,6 +14,7 @@ import yaml
 
 from askgate_env.types import Episode, Sample
 from src.chat.policies import open_policy
+from src.checkpoint.seal import read_seal
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.data.pool.shadow_set import evenly_spaced
