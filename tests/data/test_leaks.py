@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -68,13 +69,15 @@ def test_a_short_question_about_another_name_is_no_leak() -> None:
 
 
 def test_a_chinese_name_of_common_characters_is_no_common_word() -> None:
-    """Each of its characters is in many samples, the two together are in few: they are no word that may be replaced."""
+    """Each of its characters is in many samples, and so is the last one before that for `town`. The two together are in
+    few: they are no word that may be replaced."""
     pool = token_stream([f"{first}{second}镇的镇长住在哪里？" for first in HAN for second in HAN])
     shadow = token_stream([f"{HAN[0]}{HAN[1]}镇的镇长住在哪里？"])
     unique = UniquePart((shadow,))
     unique.count([unique.counts((pool,))], pool.texts)
-    assert unique.common(shadow.text(0)).tolist() == [False, True, *[True] * (len(shadow.text(0)) - 2)]
-    assert not unique.common(token_stream([f"{HAN[0]}{HAN[1]}"]).text(0)).any()
+    places = np.arange(len(shadow.text(0)))
+    assert unique.common(shadow.text(0), places >= 0).tolist() == [False, *[True] * (len(places) - 1)]
+    assert not unique.common(shadow.text(0), places < 2).any()
 
 
 def test_demonstrations_are_counted_by_sample() -> None:

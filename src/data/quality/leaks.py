@@ -244,7 +244,7 @@ def _content_matches(
             shared = len(np.intersect1d(ours, theirs))
             if shared < HALF * (len(np.unique(ours)) + len(np.unique(theirs)) - shared):
                 continue
-            similarity = content_share(ours, theirs, rare, unique.common(theirs))
+            similarity = content_share(ours, theirs, rare, unique)
             if _reaches(similarity, threshold) and unique.is_in(ours, theirs):
                 yield Match(first + row, column, similarity)
         first += block.texts
@@ -260,15 +260,14 @@ def likest_passage(ours: U64, theirs: U64) -> U64:
     return ours[start : start + length]
 
 
-def content_share(ours: U64, theirs: U64, rare: Rarity, common: Flags) -> float:
+def content_share(ours: U64, theirs: U64, rare: Rarity, unique: UniquePart) -> float:
     """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there.
 
     A text's edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count.
     """
     if not len(theirs):
         return 0.0
-    had = kept(ours, theirs)
-    found = np.unique(theirs[had | (replaced(ours, theirs) & common)])
+    found = np.unique(theirs[kept(ours, theirs) | unique.common(theirs, replaced(ours, theirs))])
     return float(rare.of(found).sum() / rare.of(np.unique(theirs)).sum())
 
 
@@ -376,11 +375,14 @@ class UniquePart:
         self.is_common = (tokens + self._own[1] >= many) & ~numbers
         self.is_frequent = self.samples >= many
 
-    def common(self, tokens: U64) -> Flags:
-        """Flags of the tokens of a shadow text that are words, or characters of words, that many samples have."""
+    def common(self, tokens: U64, gone: Flags) -> Flags:
+        """Which of the replaced tokens of a shadow text (`gone`) are words, or characters of words, that many samples
+        have. A frequent pair of characters is such a word only where both were replaced: the last character of a
+        town's name is often before that for `town`."""
         at = np.searchsorted(self.tokens, tokens >> CUT_BITS)
-        frequent = np.pad(self.is_frequent[np.searchsorted(self.bigrams, pairs(tokens) >> CUT_BITS)], 1)
-        return np.asarray(self.is_common[at] & (~self.is_character[at] | frequent[:-1] | frequent[1:]))
+        frequent = self.is_frequent[np.searchsorted(self.bigrams, pairs(tokens) >> CUT_BITS)]
+        word = np.pad(frequent & gone[:-1] & gone[1:], 1)
+        return np.asarray(gone & self.is_common[at] & (~self.is_character[at] | word[:-1] | word[1:]))
 
     def is_in(self, ours: U64, theirs: U64) -> bool:
         """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
@@ -394,7 +396,7 @@ class UniquePart:
         if shared[rarest].mean() < REST_SHARED:
             return False
         # The other half of the bigram of a replaced common word is there beside its other neighbour.
-        there, gone = kept(ours, theirs), replaced(ours, theirs) & self.common(theirs)
+        there, gone = kept(ours, theirs), self.common(theirs, replaced(ours, theirs))
         spared = (gone[first] & there[first + 1]) | (gone[first + 1] & there[first])
         return bool(shared[rarest & ~spared].mean() >= RAREST_SHARED)
 
