@@ -136,7 +136,7 @@ def roll_out(model: Any, slots: int, device: torch.device, dtype: torch.dtype, s
 def gap(model: Any, made: Sequence[Trajectory], device: torch.device, dtype: torch.dtype) -> np.ndarray:
     with torch.no_grad(), torch.autocast(device.type, dtype, enabled=dtype != torch.float32):
         scored = [
-            score_tokens(model, hidden_before(model, one), one.said_N, 1.0, "none")[0]
+            score_tokens(model, hidden_before(model, one), one.label_N, 1.0, "none")[0]
             for one in pack(made, 8192, device)
         ]
     return np.abs(torch.cat(scored).cpu().numpy() - np.concatenate([one.logp[one.policy] for one in made]))
@@ -150,7 +150,7 @@ def exact_gaps(
 
     def score(enabled: bool) -> np.ndarray:
         with torch.no_grad(), torch.autocast(device.type, dtype, enabled=enabled):
-            parts = [score_tokens(model, hidden_before(model, one), one.said_N, 1.0, "none")[0] for one in streams]
+            parts = [score_tokens(model, hidden_before(model, one), one.label_N, 1.0, "none")[0] for one in streams]
         return torch.cat(parts).cpu().numpy()
 
     training = score(dtype != torch.float32)

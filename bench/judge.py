@@ -33,9 +33,9 @@ from src.config.profile import load_profile, scoring_of  # noqa: E402
 from src.core.jsonl import read_unique  # noqa: E402
 from src.reward.recorded_episodes import RecordedEpisode  # noqa: E402
 from src.scoring.client import JudgeClient  # noqa: E402
-from src.scoring.judge import patient  # noqa: E402
+from src.scoring.judge import own_server_limits  # noqa: E402
 from src.scoring.local_judge import cache_folder, judge_weights, serving  # noqa: E402
-from src.scoring.prompt import DIMENSIONS, ask_for, dialogue_text  # noqa: E402
+from src.scoring.prompt import DIMENSIONS, dialogue_text, vote_request  # noqa: E402
 from src.scoring.providers import settings_for  # noqa: E402
 from src.scoring.votes import BadReply, aggregate, parse_answers, parse_scores  # noqa: E402
 
@@ -86,11 +86,11 @@ async def score(args: argparse.Namespace) -> None:
     with serving(weights, args.out.with_suffix(".log")) as url, open(args.out, "w", encoding="utf-8") as out:
         provider = settings.provider.model_copy(update={"base_url": url, "families": (family,)})
         server = psutil.Process().children()[-1]
-        async with JudgeClient(provider, None, patient(settings.scoring.limits)) as client:
+        async with JudgeClient(provider, None, own_server_limits(settings.scoring.limits)) as client:
             for kind, one in dialogues(args):
                 before, latency, votes = sum(server.cpu_times()[:2]), 0.0, []
                 for vote in range(args.votes):
-                    reply = await client.ask(ask_for(provider, one.lang, dialogue_text(one), vote))
+                    reply = await client.ask(vote_request(provider, one.lang, dialogue_text(one), vote))
                     latency += reply.latency_ms / 1000
                     try:
                         votes.append(parse(reply.text, DIMENSIONS))

@@ -44,8 +44,8 @@ from rollout import TINY, pool  # noqa: E402
 from src.config.train_config import TARGETS, TrainConfig  # noqa: E402
 from src.core.errors import BadInput  # noqa: E402
 from src.runtime.device import GB, lora_targets  # noqa: E402
-from src.training.forecast import Memory, Shape, costs, fit  # noqa: E402
-from src.training.run_plan import MOST_TOKENS, choose_method, run_settings  # noqa: E402
+from src.training.forecast import Memory, Shape, costs, fit_memory  # noqa: E402
+from src.training.run_plan import MAX_TOKENS, choose_method, run_settings  # noqa: E402
 
 MODELS, CARDS, TURNS, STEPS = ("0.6B", "1.7B", "4B", "8B"), (24, 48, 80), 2, 2
 DATA: Any = SimpleNamespace(
@@ -66,7 +66,7 @@ class Row:
 
     @property
     def config(self) -> TrainConfig:
-        settings = run_settings("random", DATA, MOST_TOKENS) | {"finetune": {"method": self.method}}
+        settings = run_settings("random", DATA, MAX_TOKENS) | {"finetune": {"method": self.method}}
         settings["optimizer"] |= {"gradient_checkpointing": self.checkpointing, "critic_warmup_steps": 0}
         return TrainConfig.model_validate(settings)
 
@@ -75,7 +75,7 @@ class Row:
         return lora_targets(TARGETS, self.card * 1e9 / GB)
 
     def forecast(self) -> Memory:
-        return fit(self.config, shape_of(self.model), CUDA, torch.bfloat16, self.targets, self.card * 1e9)
+        return fit_memory(self.config, shape_of(self.model), CUDA, torch.bfloat16, self.targets, self.card * 1e9)
 
 
 def shape_of(model: str) -> Shape:
@@ -86,7 +86,7 @@ def rows(models: list[str], cards: list[int]) -> Iterator[Row]:
     """The method that is chosen for each model and card without QLoRA, and QLoRA."""
     for model in models:
         for card in cards:
-            settings, methods = run_settings("random", DATA, MOST_TOKENS), []
+            settings, methods = run_settings("random", DATA, MAX_TOKENS), []
             try:
                 plan = choose_method(settings, shape_of(model), CUDA, card * 1e9 / GB, four_bits=False)
                 methods.append((plan.method, plan.settings["optimizer"]["gradient_checkpointing"]))

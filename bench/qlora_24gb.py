@@ -45,7 +45,7 @@ from rollout import TINY, pool  # noqa: E402
 from src.config.loader import load_train_config  # noqa: E402
 from src.config.train_config import TrainConfig  # noqa: E402
 from src.runtime.device import GB  # noqa: E402
-from src.training.forecast import Memory, Shape, fit  # noqa: E402
+from src.training.forecast import Memory, Shape, fit_memory  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTEXT = GB
@@ -101,7 +101,7 @@ def settings(given: argparse.Namespace) -> tuple[TrainConfig, Memory]:
     config = load_train_config(ROOT / "configs/ppo_scale.yaml", overrides)
     shape, device = Shape.of(AutoConfig.from_pretrained(given.model)), torch.device(given.device)
     for _ in range(3):  # the batch follows the slots, and the memory of the critic's inputs follows the batch
-        memory = fit(config, shape, device, dtype_of(given), TARGETS, given.gigabytes * 1e9)
+        memory = fit_memory(config, shape, device, dtype_of(given), TARGETS, given.gigabytes * 1e9)
         slots = given.slots or memory.slots
         batch = slots * given.waves if given.waves else config.batch_size
         config = config.model_copy(update={"batch_size": batch})

@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from src.scoring.ledger import Ledger, verify  # noqa: E402
 from src.scoring.store import Store  # noqa: E402
-from src.scoring.types import Ask, CallEntry, Reply  # noqa: E402
+from src.scoring.types import CallEntry, Reply, VoteRequest  # noqa: E402
 
 LATENCY_S, WARM_UP_S = 0.05, 5.0
 SUSTAINED, REFUSED = 0.95, 0.01
@@ -89,7 +89,7 @@ def limits(console: Console, seconds: float, litellm_python: str) -> bool:
 
 def lookups(folder: Path) -> float:
     """Votes found in the cache, a second."""
-    asks = [Ask("local", "tiny", "judge-1", ("logic",), "en", f"User: question {n}", 0) for n in range(STORED)]
+    asks = [VoteRequest("local", "tiny", "judge-1", ("logic",), "en", f"User: question {n}", 0) for n in range(STORED)]
     with Store(folder / "scores.sqlite3", 14) as store:
         for number, ask in enumerate(asks):
             store.put(ask, Reply('{"logic": 7}', f"req-{number}", "tiny", 300, 10, 41.5), "scoring")

@@ -26,7 +26,7 @@ async def ours(url: str, seconds: float) -> None:
     from src.scoring.client import JudgeClient
     from src.scoring.prompt import DIMENSIONS, PROMPT_VERSION
     from src.scoring.providers import settings_for
-    from src.scoring.types import Ask
+    from src.scoring.types import VoteRequest
 
     scoring = load_config().scoring
     environment = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": url, "SCORER_MODEL": "tiny"}
@@ -34,7 +34,9 @@ async def ours(url: str, seconds: float) -> None:
     async with JudgeClient(settings.provider, settings.key, scoring.limits) as judge:
 
         async def ask(number: int) -> None:
-            await judge.ask(Ask("custom", "tiny", PROMPT_VERSION, DIMENSIONS, "en", "User: how good is this?", number))
+            await judge.ask(
+                VoteRequest("custom", "tiny", PROMPT_VERSION, DIMENSIONS, "en", "User: how good is this?", number)
+            )
 
         await _many(ask, 16, seconds)
         print(f"{judge.limiter.concurrency} calls at once")

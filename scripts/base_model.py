@@ -35,7 +35,7 @@ from src.data.pool.voice import voice_fingerprints
 from src.data.worlds.texts import text_fingerprints
 from src.engines.models import compile_layers
 from src.engines.sft import BETAS, WEIGHT_DECAY, Demo, SftPlan, fine_tune
-from src.utils.process_map import usable_cores
+from src.utils.processes import usable_cores
 
 TOKENIZER_SAMPLES = 12_000
 CHUNK = 2_000
@@ -76,10 +76,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Habits:
-    """Bad habits of the demonstrators, which training has to remove again."""
+    """Bad habits of the demonstrators, which RL has to remove again."""
 
     vague: float = 0.0
-    """Share of the demonstrations with something missing in which the ask does not say what is wanted."""
+    """Share of the incomplete samples' demonstrations in which the ask does not say what is wanted."""
     early: float = 0.0
     """Share of the other demonstrations that begin with such an ask, whether or not something is missing."""
     wordy: float = 0.0
@@ -88,10 +88,10 @@ class Habits:
     def apply(self, sample: Sample, random: Random) -> Sample:
         vague, early, wordy = (random.random() < share for share in (self.vague, self.early, self.wordy))
         if wordy:
-            sample = wordily(sample, random)
+            sample = answer_in_sentence(sample, random)
         if vague and sample.needs_clarification:
-            return vaguely(sample, random)
-        return early_on(sample, random) if early else sample
+            return ask_vaguely(sample, random)
+        return ask_early(sample, random) if early else sample
 
 
 NONE = Habits()
@@ -266,8 +266,8 @@ def _texts(samples: Iterable[Sample]) -> Iterable[str]:
             yield article.text
 
 
-def vaguely(sample: Sample, random: Random) -> Sample:
-    """A demonstrator who asks without saying for what, learns nothing, and guesses."""
+def ask_vaguely(sample: Sample, random: Random) -> Sample:
+    """The demonstration of one who asks without saying for what, learns nothing, and guesses."""
     turns = list(sample.dialogue)
     for at, turn in enumerate(sample.dialogue):
         if turn.act == "ask":
@@ -277,19 +277,23 @@ def vaguely(sample: Sample, random: Random) -> Sample:
     return replace(sample, dialogue=tuple(turns))
 
 
-def early_on(sample: Sample, random: Random) -> Sample:
-    """A demonstrator who asks before reading, is asked back what for, and then does everything right."""
+def ask_early(sample: Sample, random: Random) -> Sample:
+    """The demonstration of one who asks ask_vaguely before reading, and then does everything right."""
     first, *rest = sample.dialogue
     return replace(sample, dialogue=(first, *_exchange(sample, random), *rest))
 
 
-def wordily(sample: Sample, random: Random) -> Sample:
-    """A demonstrator who answers in a sentence instead of with the bare answer (for gsm8k the number still counts)."""
+def answer_in_sentence(sample: Sample, random: Random) -> Sample:
+    """The demonstration of one who answers in a sentence instead of with the bare answer.
+
+    For gsm8k the number in it still counts.
+    """
     *before, answer = sample.dialogue
     said = random.choice(WORDY[sample.lang]).format(answer.text)
     return replace(sample, dialogue=(*before, replace(answer, text=said)))
 
 
 def _exchange(sample: Sample, random: Random) -> tuple[Turn, Turn]:
+    """A vague ask and the user's reply to it."""
     ask = random.choice(VAGUE[sample.lang])
     return Turn("assistant", "ask", ask), Turn("user", "say", reply(sample, ask))

@@ -24,16 +24,12 @@ from askgate_env.types import TASKS, Episode, Sample
 from scripts.base_model import STAGES, Shape, Stage, build_plan, make_base, texts_sha256
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
+from src.chat.evaluate import HEADLINE
 from src.config.train_config import RolloutLimits
 from src.core.jsonl import read_records
 from src.data.pool.build import build_pool
 from src.eval.metrics import figures, flat
 from src.rollout.scheduler import generate
-
-SHOWN = (
-    "success", "need_ask_success", "overclar_rate", "question_precision", "question_recall", "question_f1",
-    "ask_precision", "ask_recall", "avg_turns",
-)  # fmt: skip
 
 
 def main() -> None:
@@ -124,7 +120,8 @@ def card(
 
 
 def _metric_names() -> list[str]:
-    return [*SHOWN, *(f"{name}_{task}" for task in TASKS for name in ("success", "need_ask_success", "overclar_rate"))]
+    by_task = ("success", "need_ask_success", "overclar_rate")
+    return [*HEADLINE, *(f"{name}_{task}" for task in TASKS for name in by_task)]
 
 
 def _stage(number: int, stage: Stage) -> str:

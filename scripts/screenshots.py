@@ -46,9 +46,9 @@ PAGES: tuple[Shot, ...] = (
     ("demo", "reports/demo.html", WIDE, "light"),
     ("demo-narrow", "reports/demo.html", NARROW, "dark"),
 )
-"""From disk, as whoever gets the file sees them. Those that the run has not written are left out."""
+"""Pages opened from disk. Those that the run has not written are left out."""
 SETTLED_MS = 4000
-"""What takes time to measure comes by itself after the page; a busy machine takes longer."""
+"""Time for figures that the board measures and adds after the page; a busy machine takes longer."""
 
 
 def main() -> None:

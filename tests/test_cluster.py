@@ -49,7 +49,7 @@ def ray() -> Iterator[Any]:
         yield found
 
 
-def shard_checks(workers: Workers) -> None:
+def assert_shards_equal_the_whole(workers: Workers) -> None:
     """Near duplicates and leaks of shards are those of the whole, across the borders of shards too."""
     pool, shadow = wordy(600, V2, seed=1), wordy(40, V2, seed=2)
     pool[590] = pool[3]
@@ -69,7 +69,7 @@ def shard_checks(workers: Workers) -> None:
 
 
 def test_shards_in_one_process() -> None:
-    shard_checks(Workers())
+    assert_shards_equal_the_whole(Workers())
 
 
 def plan(n: int) -> BuildPlan:
@@ -135,7 +135,7 @@ def refuses(number: int) -> int:
 
 @ray_tests
 def test_shards_on_ray(ray: Any) -> None:
-    shard_checks(RayWorkers(ray))
+    assert_shards_equal_the_whole(RayWorkers(ray))
 
 
 @ray_tests
@@ -152,7 +152,7 @@ def test_a_refusal_by_a_worker_is_that_of_one_process(ray: Any) -> None:
 
 
 @ray_tests
-def test_three_runs_share_one_judge_and_a_killed_one_pays_nothing_twice(ray: Any, tmp_path: Path) -> None:
+def test_three_runs_share_one_judge_and_pay_nothing_twice(ray: Any, tmp_path: Path) -> None:
     """Each run has 24 of 36 samples, so that every sample is scored by two runs."""
     wanted = samples(36)
     parts = {name: [*wanted[at:], *wanted[:at]][:24] for name, at in {"a": 0, "b": 12, "c": 24}.items()}
@@ -170,7 +170,7 @@ def test_three_runs_share_one_judge_and_a_killed_one_pays_nothing_twice(ray: Any
     assert {one.sample for one in scorings} == {one.id for one in wanted}
 
 
-def test_a_judge_that_cannot_start_is_not_in_the_way_of_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_cannot_start_hinders_no_later_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(settings: ScorerSettings, tell: Any) -> Any:
         raise BadInput("the ledger is broken")
 

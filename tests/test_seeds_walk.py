@@ -100,7 +100,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def typed(checkout: Path, commands: str, allowed: tuple[int, ...] = (0,)) -> None:
+def assert_commands_pass(checkout: Path, commands: str, allowed: tuple[int, ...] = (0,)) -> None:
     """The commands, one per line; a heredoc belongs to its command."""
     for command in [commands] if "<<" in commands else filter(None, commands.splitlines()):
         done = subprocess.run(["bash", "-c", command], cwd=checkout, env=environment(), capture_output=True, text=True)
@@ -108,27 +108,29 @@ def typed(checkout: Path, commands: str, allowed: tuple[int, ...] = (0,)) -> Non
 
 
 def test_a_data_and_their_gates(checkout: Path) -> None:
-    typed(checkout, SEED_001_DATA)
-    typed(checkout, "sha256sum --check reports/rc1/shadow_eval_245.sha256 reports/rc1/rc1_seed.balanced.sha256")
+    assert_commands_pass(checkout, SEED_001_DATA)
+    assert_commands_pass(
+        checkout, "sha256sum --check reports/rc1/shadow_eval_245.sha256 reports/rc1/rc1_seed.balanced.sha256"
+    )
     report = json.loads((checkout / "reports/rc1/difficulty_report.json").read_text())
     assert report["passed"]
 
 
 def test_b_the_judge_is_real(checkout: Path) -> None:
-    typed(checkout, SEED_001_JUDGE)
+    assert_commands_pass(checkout, SEED_001_JUDGE)
 
 
 def test_c_phase_two_leaves_its_reports(checkout: Path) -> None:
     """A tiny judge and policy may pass or fail: exit code 0 or 1, but no refusal."""
-    typed(checkout, SEED_002, allowed=(0, 1))
+    assert_commands_pass(checkout, SEED_002, allowed=(0, 1))
     for pattern in ("shadow_run_*.json", "calibration_report_*.json", "overclar_ablation_*.json"):
         assert list((checkout / "reports").glob(pattern)), pattern
     found = json.loads(next((checkout / "reports").glob("shadow_run_*.json")).read_text())["figures"]
     names = "spearman kendall_tau top10_overlap top20_overlap corr_to_success_old corr_to_success_new corr_improve_pct"
     assert set(names.split()) <= set(found)
-    typed(checkout, SEED_002_TOOLS)
-    typed(checkout, SEED_001_CHECKS)
-    typed(checkout, SEED_001_WEIGHTS)
+    assert_commands_pass(checkout, SEED_002_TOOLS)
+    assert_commands_pass(checkout, SEED_001_CHECKS)
+    assert_commands_pass(checkout, SEED_001_WEIGHTS)
 
 
 def test_d_nothing_trains_before_the_rounds(checkout: Path) -> None:
@@ -138,10 +140,10 @@ def test_d_nothing_trains_before_the_rounds(checkout: Path) -> None:
 
 
 def test_e_two_rounds_and_a_ticket(checkout: Path) -> None:
-    typed(checkout, ROUND1)
-    typed(checkout, ROUND2_JUDGE)
-    typed(checkout, ROUND2_SHADOW, allowed=(0, 1))  # a tiny judge may fail it; the round below must not
-    typed(checkout, ROUND2)
+    assert_commands_pass(checkout, ROUND1)
+    assert_commands_pass(checkout, ROUND2_JUDGE)
+    assert_commands_pass(checkout, ROUND2_SHADOW, allowed=(0, 1))  # a tiny judge may fail it; the round below must not
+    assert_commands_pass(checkout, ROUND2)
     assert json.loads((checkout / "reports/preflight/round2_pass.json").read_text())["pass"]
 
 

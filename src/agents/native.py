@@ -5,10 +5,10 @@
     {"name": "ask_user", "arguments": {"question": "Which Vera Lindqvist?"}}
     </tool_call>
 
-The template tells the model its tools (`wiki`, `calc`, `ask_user`) in the layout that it was trained on, as Qwen and
-Hermes models are. A reply without a call is the answer. What the user and the tools say comes back as the result of the
-call. Environment, reward and records know tags only: `decode` writes a call as the action that it stands for, `policy`
-writes an action as a call.
+The template lists the tools (`wiki`, `calc`, `ask_user`) in the layout that the model was trained on, as Qwen and
+Hermes models are. A reply without a call is the answer. Replies of the user and of tools are results of the call.
+Environment, reward and records use tags only: `decode` converts a call to the tags of its action, `policy` an action to
+a call.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CALL, CALLED = "<tool_call>", "</tool_call>"
 TOOLS_FILE = "tools.json"
-"""The functions of a saved policy, as a chat server takes them. A policy that writes tags has no such file."""
+"""File with the functions of a saved policy, in the format of chat servers. A policy that writes tags has none."""
 _DUMMY = "dummy argument"
 _CALL = re.compile(rf"{CALL}\s*(.*?)\s*(?:{CALLED}|$)", re.DOTALL)
 _TAG = re.compile(rf"<(/?(?:{'|'.join(TAGS)}|think)>)")
@@ -62,7 +62,7 @@ class NativeRenderer(ChatRenderer):
         self._frames = {tag: self._call_frame(one) for tag, one in self._calls.items()}
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
-        """The tools, and a system prompt in the language of the prompt in place of that of the tags."""
+        """The opening with the tools. The system prompt for tags is replaced by ours, in the language of the prompt."""
         language = "zh" if CJK_TEXT.search(prompt) else "en"
         return super().opening(prompt, None if system is None else _texts()["system"][language])
 
@@ -73,24 +73,24 @@ class NativeRenderer(ChatRenderer):
         return super().reply("tool", text)
 
     def policy(self, text: str) -> list[int]:
-        """The turn of a demonstration. Its thought goes into a think block; a model without them says it before a call,
-        and not before an answer, of which it would be a part."""
+        """The turn of a demonstration. Its thought goes into a think block. For a model without think blocks it goes
+        before a call; before an answer it is left out, because it would be part of the answer."""
         action = parse(text, self.tools)
         tag = action.tool if action.kind == "call" else action.kind
-        said = action.text
+        turn = action.text
         if tag in self._frames:
             before, after = self._frames[tag]
-            said = before + json.dumps(action.text, ensure_ascii=False)[1:-1] + after
+            turn = before + json.dumps(action.text, ensure_ascii=False)[1:-1] + after
         if action.thought and self.think is not None:
-            said = f"{THINK}\n{action.thought}\n{THOUGHT}\n\n{said}"
+            turn = f"{THINK}\n{action.thought}\n{THOUGHT}\n\n{turn}"
             if self.think.is_open:
-                said = said.removeprefix(f"{THINK}\n")
+                turn = turn.removeprefix(f"{THINK}\n")
         elif action.thought and tag in self._frames:
-            said = f"{action.thought}\n{said}"
-        return super().policy(said)
+            turn = f"{action.thought}\n{turn}"
+        return super().policy(turn)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The turn as `actions.parse` reads it: a thought, and the action that the call or the reply stands for."""
+        """The turn in tags, for `actions.parse`: a thought, and the action of the call, or an answer without one."""
         text = super().decode(ids)
         if THOUGHT not in text and text.startswith(THINK):
             return text  # a thought without end
@@ -105,7 +105,7 @@ class NativeRenderer(ChatRenderer):
         return f"{head}<{tag}>{_without_tags(argument)}</{tag}>" if tag else head + _without_tags(rest)
 
     def _read_call(self, text: str) -> tuple[str, str]:
-        """Tag and argument of a call; no tag where it is none of the tools that are offered."""
+        """Tag and argument of a call; an empty tag if it is not a valid call of one of the tools."""
         try:
             call = json.loads(text)
             tool, given = self._by_name[call["name"]], call["arguments"]
@@ -118,13 +118,13 @@ class NativeRenderer(ChatRenderer):
         return super()._rendered(messages, cue, tools=self._offered)
 
     def _call_frame(self, tool: dict[str, str]) -> tuple[str, str]:
-        """What the template writes before and after the argument of a call."""
+        """The text that the template writes before and after the argument of a call."""
         call = {"type": "function", "function": {"name": tool["name"], "arguments": {tool["argument"]: _DUMMY}}}
-        said: list[dict[str, Any]] = [
+        messages: list[dict[str, Any]] = [
             {"role": "user", "content": "dummy"},
             {"role": "assistant", "content": "", "tool_calls": [call]},
         ]
-        text = self._rendered(said, cue=False)
+        text = self._rendered(messages, cue=False)
         start = text.rfind(CALL)
         parts = text[start : text.find(CALLED, start) + len(CALLED)].split(_DUMMY) if start >= 0 else []
         if len(parts) != 2 or self._read_call(f"{parts[0]}x{parts[1]}"[len(CALL) : -len(CALLED)]) != (tool["tag"], "x"):
@@ -174,7 +174,7 @@ def action_format(names: Sequence[str]) -> tuple[Literal["tags", "native"], tupl
 
 
 def _without_tags(text: str) -> str:
-    """A text that no tag of another action can be read from."""
+    """The text with its tags broken (`< ask>`), so that they are not parsed as actions."""
     return _TAG.sub(r"< \1", text)
 
 

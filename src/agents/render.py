@@ -8,7 +8,7 @@ renders whole dialogues, and some change what they rendered before: Qwen3 drops 
 once a new user message comes. Trained on that, a policy would learn from a dialogue that it never saw. So the template
 is rendered once, with a dummy dialogue, to find what it puts around each message. An episode is then its opening, the
 policy's own tokens, and replies inside that frame. With `rollout.thoughts: drop` the dialogue after a user reply is
-rendered as the template would (`history`), and what follows is a new segment for training.
+rendered as the template would (`history`), and the next turns are a new segment for training.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 USER, POLICY, TOOL, END, PAD = "<|user|>", "<|policy|>", "<|tool|>", "<|end|>", "<|pad|>"
 SPOKEN = (*(f"<{tag}>" for tag in TAGS), THINK, THOUGHT)
-"""Tags that the policy says itself."""
+"""Tags that the policy generates itself."""
 MARKS = (USER, POLICY, TOOL, END, PAD, *SPOKEN)
 """All tags. Each is a single token of a tokenizer that `TagRenderer` accepts."""
 _SYSTEM, _PROMPT, _SAID, _REPLY = ('A "dummy"\n' + what for what in ("system", "prompt", "said", "reply"))
 """Dummy messages with characters that a template might escape. A template that does cannot frame other data."""
 _DATE = "26 Jul 2024"
-"""Some templates print the date; a run that is resumed tomorrow must see the same tokens."""
+"""Fixed date for templates that print one: a run that is resumed tomorrow must have the same tokens."""
 
 Frame = tuple[str, ...]
-"""Text around data: one piece of data goes between each two parts."""
+"""The parts of a text around data: a piece of data goes between each part and the next."""
 CJK_TEXT = re.compile(f"[{CJK}]")
 
 
@@ -52,7 +52,7 @@ class ThinkTokens(NamedTuple):
     open_id: int
     close_id: int
     forced_close: list[int]
-    """What closes a thought that was cut off: the closing tag, and what the model expects after it."""
+    """Tokens that close a thought which was cut off: the closing tag, and the whitespace that follows it."""
 
 
 class Exchange(NamedTuple):
@@ -93,7 +93,7 @@ class Renderer(ABC):
         """A turn of the policy with its stop token, for supervised training."""
 
     def history(self, prompt: str, system: str | None, turns: Sequence[Exchange]) -> list[int]:
-        """A dialogue up to the cue after its last reply, as it is read where earlier thoughts are dropped."""
+        """Tokens of a dialogue without thoughts, up to the cue after its last reply."""
         ids = self.opening(prompt, system)
         for turn in turns:
             ids = [*ids, *self.policy(turn.said), *self.reply(turn.by, turn.reply)]
@@ -211,7 +211,7 @@ class ChatRenderer(Renderer):
         return [*ids, self._stop_id]
 
     def history(self, prompt: str, system: str | None, turns: Sequence[Exchange]) -> list[int]:
-        """As the template renders the whole dialogue: it puts other text around an earlier turn than around the cue."""
+        """The dialogue as the template renders it at once: it may frame an earlier turn otherwise than the last one."""
         if system is not None and self._open_with_system is None:
             prompt, system = f"{system}\n\n{prompt}", None
         tool = "tool" if self._replies["tool"] is not self._replies["user"] else "user"
@@ -224,8 +224,8 @@ class ChatRenderer(Renderer):
                 messages += [_message("assistant", _SAID), _message(str(role), _REPLY)]
                 data += [_SAID, _REPLY]
             self._histories[shape] = self._frame(messages, *data)
-        said = [text for turn in turns for text in (turn.said, turn.reply)]
-        return self._encode(self._histories[shape], *([] if system is None else [system]), prompt, *said)
+        texts = [text for turn in turns for text in (turn.said, turn.reply)]
+        return self._encode(self._histories[shape], *([] if system is None else [system]), prompt, *texts)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Adds `<think>` where the cue has opened a think block, so that the turn begins inside it."""

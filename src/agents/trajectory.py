@@ -26,20 +26,20 @@ class Job:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One episode as tokens of all sides, in the order in which the model read them.
+    """One episode as tokens of policy, user and tools, in the order in which the model read them.
 
-    With `rollout.thoughts: drop` an episode has several segments, end to end: after each user reply the model reads the
-    dialogue afresh, without its earlier thoughts.
+    With `rollout.thoughts: drop` an episode is several segments, concatenated: after each user reply the model reads
+    the dialogue again, without its earlier thoughts.
     """
 
     tokens: NDArray[np.int32]
     policy: NDArray[np.bool_]
     """Mask of policy tokens, stop tokens included. Tokens added to a turn that was cut off are not of the policy."""
     logp: NDArray[np.float32]
-    """Log-probabilities of the distribution sampled from, temperature included; 0 outside the mask."""
+    """Log-probabilities under the distribution that was sampled from, temperature included; 0 outside the mask."""
     episode: Episode
     hidden_NH: Tensor | None = None
-    """The last hidden state before each policy token, where `keep_hidden` was set."""
+    """The last hidden state before each policy token, if `generate` was called with `keep_hidden`."""
     cut_thoughts: int = 0
     """Number of thoughts that were cut off and closed (`rollout.think_tokens`)."""
     cut_turns: int = 0

@@ -3,12 +3,13 @@
 A row of AskMind: `degraded_question`, `ori_question`, `expected_answer`, `degraded_info`, `required_points`. A row of
 AskOverconfidence: `overconfidence_question`, `overconfidence_info`, `misleading_points` in their place.
 
-Authors (jialeuuz/askbench, its `AskEvaluator`): up to three turns; the last one must answer. After each turn a judge
-says whether it is a final answer, whether that is right, and whether all points are settled; else the judge plays the
-user. Rows that the judge cannot grade are left out. Score: 0.5 accuracy + 0.3 coverage + 0.2 (1 - unneeded questions).
+Authors' rule (jialeuuz/askbench, its `AskEvaluator`): up to three turns; the last one must answer. After each turn a
+judge says whether it is a final answer, whether that is right, and whether all points are settled; if it is no final
+answer, the judge plays the user. Rows that the judge cannot grade are left out. Score: 0.5 accuracy + 0.3 coverage +
+0.2 (1 - unneeded questions).
 
-Ours: of all rows, those whose answer equals the expected one by rule, after all points were settled, without an
-unneeded question. A row that was not graded is not a success.
+Our rule: the share of rows whose answer equals the expected one, after all points were settled, without an unneeded
+question. A row that was not graded is no success.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class AskBench(Benchmark):
         )
 
     def _knowledge(self, row: Row, dialogue: Messages) -> str:
-        """Facts for the simulated user. If the question has a false claim, the user is not told the real question."""
+        """Facts for the simulated user, who does not know the real question if the question has a false claim."""
         complete = f"Your real question:\n{row['ori_question']}\n\n" if self.user_knows_question else ""
         return (
             f"{complete}Background, not to be recited:\n{row[self.info]}\n\n"
@@ -147,7 +148,7 @@ def with_final_turn(messages: Messages) -> Messages:
 
 
 def transcript(dialogue: Messages) -> str:
-    """The dialogue as the judge reads it: actions by their text, no system prompt, only messages start a line."""
+    """The dialogue as the judge reads it: text of the actions, no system prompt, further lines of a message marked."""
     lines = []
     for role, text in ((one["role"], one["content"]) for one in dialogue if one["role"] != "system"):
         said = parse_reply(text).text if role == "assistant" else text

@@ -1,4 +1,4 @@
-"""A benchmark: how its file is read, how a row is run with a model, and how the outcomes become figures.
+"""Base class of benchmarks: reads a file, runs each row with a model, and computes figures from the outcomes.
 
 A row is run by a generator. It yields steps and gets their results, so that the runner can do the same step of all
 rows together:
@@ -51,7 +51,7 @@ _STATED = (
 
 
 class ParsedReply(NamedTuple):
-    """A reply as graders see it: its action where it has one, else plain text."""
+    """A reply as graders see it: its action if it has one, else plain text."""
 
     kind: Literal["ask", "answer", "text"]
     text: str
@@ -60,7 +60,7 @@ class ParsedReply(NamedTuple):
     def stated_answer(self) -> str | None:
         r"""The answer that it states as final: an answer action, `####`, `boxed{}`, or `the answer is`.
 
-        The last one counts. Nothing is guessed: a reply that only ends with a number states no answer.
+        The last one counts. A reply that only ends with a number states no answer: nothing is guessed.
 
         >>> [ParsedReply("text", text).stated_answer for text in ("2 + 2 = 4", "#### 4", r"So \boxed{\frac{1}{2}}.")]
         [None, '4', '\\frac{1}{2}']
@@ -83,7 +83,8 @@ class ParsedReply(NamedTuple):
 
 
 def parse_reply(text: str) -> ParsedReply:
-    """
+    """A reply with its ask or answer action, if it has one.
+
     >>> parse_reply("Let me see. <ask>How many eggs?</ask>")
     ParsedReply(kind='ask', text='How many eggs?')
     """
@@ -94,7 +95,7 @@ def parse_reply(text: str) -> ParsedReply:
 
 
 class Turn(NamedTuple):
-    """A turn of the model: its reply, and the dialogue up to and with it, tool calls included."""
+    """A turn of the model: its reply, and the dialogue including it and all tool calls."""
 
     reply: Reply
     dialogue: Messages
@@ -104,7 +105,7 @@ class Turn(NamedTuple):
         return parse_reply(self.reply.text)
 
     def then(self, text: str) -> Messages:
-        """The messages after this turn and a further text of the user."""
+        """The messages of the dialogue with a further text of the user."""
         return (*self.dialogue, _message("user", text))
 
 
@@ -127,7 +128,7 @@ RowSteps = Generator[Step, Any, Outcome]
 
 
 class Measure(Struct, frozen=True):
-    """A figure of a benchmark, and whose rule it follows."""
+    """A figure of a benchmark, by the authors' rule or by ours."""
 
     name: str
     rule: Rule
@@ -141,9 +142,9 @@ class Benchmark(ABC):
     fields: ClassVar[tuple[str, ...]]
     """Fields that every row of the file must have."""
     prompts: ClassVar[tuple[str, ...]] = ()
-    """Versions of the judge prompts that it uses; none if it needs no judge."""
+    """Versions of the judge prompts that the benchmark uses; none if it needs no judge."""
     note: ClassVar[str] = ""
-    """How our grading by the authors' rule differs from their own program, in one sentence; empty if it does not."""
+    """Differences between our grading by the authors' rule and their program, in one sentence; empty if none."""
 
     def read(self, path: Path) -> list[Row]:
         """The rows of the file, checked."""
@@ -174,7 +175,8 @@ class Benchmark(ABC):
         """Runs one row. `actions`: with AskGate's system prompt, as in training."""
 
     @abstractmethod
-    def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]: ...
+    def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
+        """The figures of the benchmark, from the outcomes of all rows."""
 
 
 def decode(line: bytes, where: str) -> dict[str, Any]:
@@ -211,7 +213,10 @@ def same_number(answer: str | None, gold: Decimal | float | str) -> bool:
 
 
 def share(name: str, rule: Rule, outcomes: Sequence[Outcome], key: str = "") -> Measure:
-    """The share of outcomes that are true, with Wilson's 95% interval. Those that are None do not count."""
+    """The share of outcomes that are true, with Wilson's 95% interval. Those that are None do not count.
+
+    `key`: name in the outcomes, if it is not `name`.
+    """
     counted = _counted(outcomes, key or name)
     if not counted:
         return plain(name, rule, None, 0)
@@ -236,13 +241,13 @@ def plain(name: str, rule: Rule, value: float | None, n: int) -> Measure:
 
 def detection(rule: Rule, outcomes: Sequence[Outcome], flagged: str, positive: str) -> list[Measure]:
     """Precision, recall and F1 of `flagged` as a prediction of `positive`."""
-    seen = [one for one in outcomes if one.get(flagged) is not None and one.get(positive) is not None]
-    right = [{"precision": one[positive]} for one in seen if one[flagged]]
-    found = [{"recall": one[flagged]} for one in seen if one[positive]]
-    hits = sum(bool(one[flagged] and one[positive]) for one in seen)
-    total = len(right) + len(found)
+    counted = [one for one in outcomes if one.get(flagged) is not None and one.get(positive) is not None]
+    of_flagged = [{"precision": one[positive]} for one in counted if one[flagged]]
+    of_positive = [{"recall": one[flagged]} for one in counted if one[positive]]
+    hits = sum(bool(one[flagged] and one[positive]) for one in counted)
+    total = len(of_flagged) + len(of_positive)
     return [
-        share("precision", rule, right),
-        share("recall", rule, found),
-        plain("f1", rule, 2 * hits / total if total else None, len(seen)),
+        share("precision", rule, of_flagged),
+        share("recall", rule, of_positive),
+        plain("f1", rule, 2 * hits / total if total else None, len(counted)),
     ]

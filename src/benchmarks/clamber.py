@@ -3,9 +3,10 @@
 A row: `question`, `context`, `clarifying_question`, `require_clarification` (0 or 1), `category` (FD, MC, LA),
 `subclass`. The file of the authors is JSON inside JSON strings; both forms are read.
 
-Authors (zt991211/CLAMBER and the paper): the model says whether a query is ambiguous (accuracy, F1 weighted by class),
-and asks a clarifying question, which a judge calls helpful or not. Their BERTScore needs a further model and is left
-out. Ours: a query counts as detected only if the reply also asks a question, and as left alone only if it asks none.
+Authors' rule (zt991211/CLAMBER and the paper): the model says whether a query is ambiguous (accuracy, F1 weighted by
+class), and asks a clarifying question, which a judge calls helpful or not. Their BERTScore needs a further model and is
+left out. Our rule: an ambiguous query counts as detected only if the reply also asks a question, and a clear one as
+right only if it asks none.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """GSM8K (Cobbe et al. 2021): complete word problems, to see whether a model that asks still solves them; and
 GSM8K-Insufficient (Qiu et al. 2026, GRIL): word problems with a premise removed, and complete ones.
 
-GSM8K. Authors (openai/grade-school-math): the first `#### NUMBER` of the reply, without commas, is the same text as
-that of the solution. Ours: the answer that the reply states, in whatever form, has the same value; and how often it
-asks although nothing is missing.
+GSM8K. Authors' rule (openai/grade-school-math): the first `#### NUMBER` of the reply, without commas, is the same text
+as that of the solution. Our rule: the answer that the reply states, in whatever form, has the same value. We also
+measure how often it asks although nothing is missing.
 
 GSM8K-Insufficient. A row: `question` (without the premise), `removed_premise` (null in a complete row),
 `full_question`, `answer`.
 
-Authors (ZJU-REAL/GRIL, its `premise_detect` environment): up to four turns. A turn with one of three phrases, in
-thought or answer, has detected that something is missing; the premise is then given whatever was asked. A turn without
-one gets "try again". An answer is right if it is *contained in* the gold answer, without spaces: "4" is right for
-"42". Each boxed text of a turn is a try. A complete problem is lost as soon as a phrase occurs.
+Authors' rule (ZJU-REAL/GRIL, its `premise_detect` environment): up to four turns. A turn with one of three phrases, in
+thought or answer, has detected that something is missing; the user then gives the premise whatever was asked. After a
+turn without one the user says "try again". An answer is right if it is *contained in* the gold answer, without spaces:
+"4" is right for "42". Each boxed text of a turn is a try. A complete problem has failed as soon as a phrase occurs.
 
-Ours: one turn to ask or to say that something is missing, and one answer, which must have the value of the gold one.
-A question must share a content word with the removed premise, or the user does not give it. Both rules have their own
+Our rule: one turn to ask or to say that something is missing, and one answer, which must have the value of the gold
+one. A question must share a content word with the removed premise, or the user does not give it. Each rule has its own
 dialogue; the first turn is the same.
 """
 
@@ -132,7 +132,7 @@ def _run_authors(row: Row, messages: Messages, actions: bool) -> RowSteps:
     has_premise = False
     for count in range(1, TURNS + 1):
         turn: Turn = yield Complete(messages)
-        # With actions the model does not know the phrases: an ask action stands for them.
+        # With actions the model is not told the phrases, so an ask action counts as one.
         if detects(turn.reply) or (actions and turn.said.kind == "ask"):
             if has_premise or not lacking:
                 # GRIL ends the episode: nothing is missing (any more).

@@ -3,9 +3,10 @@
 A CSV file is the authors' own (`Rewritten Problem`, `Variables`, `Possible Questions`, `GT Question`, ...), a JSONL
 file AskBench's packing of it (`ori_question`, `required_points`, `degraded_info`, `expected_answer`).
 
-Authors, CSV (google-deepmind/questbench, mode mc): the model picks one of the possible questions or "no questions
-needed"; its choice must be the missing variable. Authors of the packing, JSONL: AskBench's protocol (`askbench.py`).
-Ours, CSV: the choice must be written as asked for, in the first reply; the authors ask up to five times more.
+Authors' rule, CSV (google-deepmind/questbench, mode mc): the model picks one of the possible questions or "no
+questions needed"; its choice must be the missing variable. Rule of the packing's authors, JSONL: AskBench's protocol
+(`askbench.py`). Our rule, CSV: the choice must have the requested form in the first reply; the authors ask up to five
+times more.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ INSTRUCTION = (
 AGAIN = 'That is not a choice. Write "Choice: NUMBER" and nothing else.'
 _NUMBER = re.compile(r"\b[0-9]+\b")
 _WHOLE = re.compile(r"\s*choice:\s*([0-9]{1,9})\W*", re.I)
-MOST_DIGITS = 9
-"""Longer numbers are no choice; Python refuses to read those of thousands of digits."""
+MAX_DIGITS = 9
+"""Longer numbers are no choice; Python refuses to convert thousands of digits."""
 
 
 class QuestBench(AskBench):
@@ -74,7 +75,7 @@ def choice(text: str) -> int | None:
     (2, 2, None, None)
     """
     found = _NUMBER.findall(text.lower().split("choice:")[-1])
-    return int(found[0]) if found and len(found[0]) <= MOST_DIGITS else None
+    return int(found[0]) if found and len(found[0]) <= MAX_DIGITS else None
 
 
 def read_csv(path: Path) -> list[Row]:

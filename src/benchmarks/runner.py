@@ -3,12 +3,12 @@
     reports/benchmarks/NAME-MODEL-KEY.json            the result
     reports/benchmarks/NAME-MODEL-KEY.rows.jsonl      dialogues and outcome of every row
     reports/benchmarks/NAME-MODEL-KEY.answers.jsonl   replies of the model, appended as they come
-    reports/benchmarks/judge.sqlite, judge.jsonl      votes of the judge, and what they cost
+    reports/benchmarks/judge.sqlite, judge.jsonl      cache and ledger of the judge
     reports/benchmarks/index.html                     all results
 
-KEY of a result is a hash of model, data, number of rows, settings and judge; that of replies leaves out rows and judge.
-So a run that was killed resumes, a longer run continues a shorter one, and a new grader grades the old replies. The
-judge has a cache and a ledger of its own: those of the gates hold the evidence of a training run.
+KEY of a result is a hash of model, data, number of rows, settings and judge; KEY of replies leaves out the number of
+rows and the judge. So a killed run resumes, a longer run continues a shorter one, and another judge grades the same
+replies. The judge has its own cache and ledger here, because those of the gates are evidence of a training run.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ BENCHMARKS: dict[str, Benchmark] = {
 }
 FOLDER = REPORTS / "benchmarks"
 PAGE = "index.html"
-MOST_CALLS = 8
+MAX_TOOL_CALLS = 8
 """Tool calls of a model in one turn (`--actions`)."""
 YES = 0.5
+"""Score from which a judge's answer counts as yes."""
 EXAMPLE = "example by AskGate"
 """Field `origin` of rows that stand in for a benchmark's own."""
 
@@ -84,18 +85,18 @@ class BenchmarkResult(Struct, frozen=True):
     data: str
     data_sha256: str
     n: int
-    """Rows that were run: the first ones of the file."""
+    """Number of rows that were run: the first ones of the file."""
     of: int
-    """Rows of the file."""
+    """Number of rows of the file."""
     setting: dict[str, Any]
     judge: JudgeUsed | None
     measures: tuple[Measure, ...]
     example_rows: int
-    """Rows that were written for AskGate in the benchmark's format (field `origin`). With any, there is no score."""
+    """Number of rows that were written for AskGate (field `origin`). With any, there is no score."""
     not_graded: int
-    """Rows for which the judge gave no verdict."""
+    """Number of rows for which the judge gave no verdict."""
     note: str
-    """How our grading by the authors' rule differs from their own program; empty if it does not."""
+    """Differences between our grading by the authors' rule and their program; empty if there are none."""
     askgate: str
 
     def is_comparable(self, other: BenchmarkResult) -> bool:
@@ -104,22 +105,23 @@ class BenchmarkResult(Struct, frozen=True):
 
     @property
     def comparison(self) -> bytes:
+        """Encoding of everything that must be equal for two results to be comparable."""
         prompt = {name: value for name, value in self.setting.items() if name != "reply_tokens"}
-        figures = [(one.name, one.rule) for one in self.measures]  # another version may have others
+        figures = [(one.name, one.rule) for one in self.measures]  # other versions of AskGate may have others
         return msgspec.json.encode((self.benchmark, self.data_sha256, self.n, prompt, self.judge, figures))
 
 
 def run_benchmark(
     name: str, data: Path, model: str, limit: int | None = None, actions: bool = False, reporter: Reporter = TO_LOG
 ) -> tuple[BenchmarkResult, Path]:
-    """The result, and the path of its file."""
+    """Runs a benchmark with a model. Returns the result and the path of its file."""
     if name not in BENCHMARKS:
         raise BadInput(f"{name!r} is no benchmark", where="--bench", remedy=f"choose from {', '.join(BENCHMARKS)}")
     benchmark = BENCHMARKS[name]
     rows = benchmark.read(data)
     chosen = rows[:limit]
     with ExitStack() as stack:
-        # The model's server gets its own key from the environment; the judge's settings are checked before it loads.
+        # The judge first: wrong settings are refused before the model is loaded.
         prompts = benchmark.judge_prompts(chosen)
         session = stack.enter_context(_session(reporter)) if prompts else None
         policy = stack.enter_context(open_policy(model))
@@ -175,7 +177,7 @@ def run_benchmark(
 
 
 class Answers:
-    """Replies of the model on disk, by the messages that they answer."""
+    """Replies of the model on disk, by a hash of the messages that they answer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -184,7 +186,7 @@ class Answers:
             whole = path.read_bytes() if path.exists() else b""
             end = whole.rfind(b"\n") + 1
             if end < len(whole):
-                os.truncate(path, end)  # a line that a crash left unfinished
+                os.truncate(path, end)  # a crash left an incomplete line
         for line in whole[:end].splitlines():
             row = msgspec.json.decode(line)
             self.replies[row["key"]] = Reply(row["text"], row["thought"])
@@ -214,9 +216,9 @@ class RowRunner:
     actions: bool
     reporter: Reporter
     failure: str = ""
-    """Why the judge gave no verdict, the last time."""
+    """The last reason why the judge gave no verdict."""
     dialogues: list[list[Messages]] = field(default_factory=list)
-    """The dialogues of every row, each with the model's last reply. A row has two if both rules have their own."""
+    """The dialogues of every row, up to the model's last reply. A row has two if the two rules need different ones."""
 
     async def run(self, session: Session | None) -> list[Outcome]:
         """The outcomes of the rows, in their order."""
@@ -226,6 +228,7 @@ class RowRunner:
             return await self._rounds(session.judge(client))
 
     async def _rounds(self, judge: Judge | None) -> list[Outcome]:
+        """Runs all rows step by step: first the replies of the model, then the judge's part."""
         self.dialogues = [[] for _ in self.rows]
         outcomes: dict[int, Outcome] = {}
         results: dict[int, Any] = dict.fromkeys(range(len(self.rows)))
@@ -245,9 +248,9 @@ class RowRunner:
         return [outcomes[place] for place in range(len(self.rows))]
 
     def _complete(self, prompts: dict[int, Messages], turn: int) -> dict[int, Turn]:
-        """Replies to the prompts: those on disk, and new ones. With actions, tool calls are answered in between."""
+        """Turns of the model by row, from stored and new replies. With actions, tool calls are answered in between."""
         turns: dict[int, Turn] = {}
-        for _ in range(MOST_CALLS + 1):
+        for _ in range(MAX_TOOL_CALLS + 1):
             self._generate(list(prompts.values()), turn)
             calls: dict[int, Messages] = {}
             for place, messages in prompts.items():
@@ -266,8 +269,8 @@ class RowRunner:
         return turns
 
     def _generate(self, prompts: Sequence[Messages], turn: int) -> None:
-        wanted = {Answers.key(one): one for one in prompts if self.answers.get(one) is None}
-        new = list(wanted.values())
+        """Gets the model's replies to those prompts that have none yet."""
+        new = list({Answers.key(one): one for one in prompts if self.answers.get(one) is None}.values())
         if not new:
             return
         with self.reporter.progress(f"turn {turn}: replies of the model", len(new)) as progress:
@@ -279,9 +282,10 @@ class RowRunner:
             self.policy.complete(new, finished)
 
     async def _judge(self, judge: Judge, steps: dict[int, Any]) -> dict[int, Any]:
+        """Results of the judge's steps by row."""
         with self.reporter.progress("verdicts and replies of the judge", len(steps)) as progress:
-            # The local judge has read a text after the first vote on it; a vote on another text in between makes it
-            # read the text again, which takes most of the time.
+            # One text at a time for the local judge: a vote on another text in between would make it read the first one
+            # again, which takes most of the time.
             at_once = asyncio.Semaphore(1 if judge.tally.provider.name == LOCAL else max(1, len(steps)))
 
             async def one(place: int, step: Any) -> tuple[int, Any]:
@@ -303,13 +307,13 @@ class RowRunner:
 
 @contextmanager
 def _session(reporter: Reporter) -> Iterator[Session]:
-    """The judge that the environment names, with cache and ledger of the benchmarks."""
+    """A session with the judge that the environment names, and cache and ledger of the benchmarks."""
     section = load_config().scoring
-    own = {"cache": FOLDER / "judge.sqlite", "ledger": FOLDER / "judge.jsonl"}
-    scoring = ScoringSection.model_validate({**section.model_dump(), **own})
+    files = {"cache": FOLDER / "judge.sqlite", "ledger": FOLDER / "judge.jsonl"}
+    scoring = ScoringSection.model_validate({**section.model_dump(), **files})
     FOLDER.mkdir(parents=True, exist_ok=True)
     settings = settings_for(os.environ, scoring)
-    # The yes-or-no questions are about dialogues of AskGate; benchmarks have prompts of their own.
+    # The yes-or-no questions are about AskGate's dialogues; benchmarks have their own prompts.
     families = tuple(one for one in settings.provider.families if one.response_format != "yes_no")
     provider = settings.provider.model_copy(update={"families": families})
     with open_session(replace(settings, provider=provider), reporter.message) as session:
@@ -323,13 +327,14 @@ def _judge_used(session: Session, prompts: tuple[str, ...]) -> JudgeUsed:
 
 
 def _key(facts: Mapping[str, Any]) -> str:
-    """Hash of everything that can change the replies or their grades, without names of files."""
+    """Hash of everything that can change the replies or their grades; names of model and file do not."""
     relevant = {name: value for name, value in facts.items() if name not in ("model", "data", "of")}
     return hashlib.sha256(msgspec.json.encode(relevant)).hexdigest()[:10]
 
 
 def _slug(model: str) -> str:
-    """
+    """The name of a model as part of a file name.
+
     >>> _slug("checkpoints/local/final_model"), _slug("http://127.0.0.1:8000/v1"), _slug("Qwen/Qwen3-1.7B")
     ('local-final_model', '127.0.0.1-8000', 'Qwen-Qwen3-1.7B')
     """
@@ -338,14 +343,14 @@ def _slug(model: str) -> str:
 
 
 def _add_dialogue(dialogues: Sequence[Messages], new: Messages) -> list[Messages]:
-    """The dialogues of a row with a further one. One that goes on replaces its beginning."""
+    """The dialogues of a row with a further one. A dialogue that continues another one replaces it."""
     if any(one[: len(new)] == new for one in dialogues):
         return list(dialogues)
     return [*(one for one in dialogues if one != new[: len(one)]), new]
 
 
 def read_results() -> list[BenchmarkResult]:
-    """All results in the folder, by name. Files that are no results of this version are left out."""
+    """All results in the folder, by file name. Files that are no results of this version are left out."""
     found = []
     for path in sorted(FOLDER.glob("*.json")):
         try:

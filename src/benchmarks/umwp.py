@@ -2,13 +2,14 @@
 
 A row: `question`, `answer` (a list with a number; null if there is none), `answerable`.
 
-Authors (Yuki-Asuuna/UMWP, its `eval.py`): a reply calls the problem unanswerable if a window of six words is close to
-one of their template sentences (SimCSE above 0.75), or if its last sentences have an expression with a variable. F1 of
-that; and accuracy: the gold number is *among* the numbers of the last sentences. Here patterns of the templates' words
-(`umwp_phrases.txt`) stand in for SimCSE, an encoder of 1.4 GB, and one expression for spaCy with a dictionary.
+Authors' rule (Yuki-Asuuna/UMWP, its `eval.py`): a reply calls the problem unanswerable if a window of six words is
+close to one of their template sentences (SimCSE above 0.75), or if its last sentences have an expression with a
+variable; the figure is the F1 of that. Accuracy: the gold number is *among* the numbers of the last sentences. Here
+patterns of the templates' words (`umwp_phrases.txt`) replace SimCSE, an encoder of 1.4 GB, and one regular expression
+replaces spaCy with a dictionary.
 
-Ours: a reply rejects the problem if it asks for what is missing or says so in its last two sentences; an answer must be
-stated and be the only number there.
+Our rule: a reply rejects the problem if it asks for what is missing or says so in its last two sentences; an answer
+must be stated and be the only number there.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from askgate_env.users import User, rules
 
 from ..agents.trajectory import Job
 from ..chat.policies import Policy, open_policy
-from ..chat.samples import held_out_samples, typed_sample
+from ..chat.samples import DRAWN, held_out_samples, typed_sample
 from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.files import HOME
@@ -38,8 +38,7 @@ MAX_TURNS = 12
 LONGEST = 4000  # characters of a message
 REPLY_SECONDS = 1800.0  # time after which a dialogue ends in which nobody replies
 OFFERED = 30  # samples of the run that the page offers
-TYPED, BUILTIN = "typed", "builtin-"
-DRAWN = 40
+TYPED, BUILTIN = "typed", "builtin-"  # values of the field `task` that are no id of a sample
 State = Literal["empty", "loading", "working", "waiting", "ended", "failed"]
 
 
@@ -63,11 +62,11 @@ class Dialogue:
 
     @property
     def known(self) -> Sample | None:
-        """The sample, where gold answer and hidden information are known."""
+        """The sample if its gold answer and hidden information are known; None for a typed task."""
         return self.sample if self.task != TYPED else None
 
     def user(self, sample: Sample, ask: str, before: Sequence[Turn]) -> str:
-        """The person as the user."""
+        """The user of the environment whom a person plays: waits for the reply to a question."""
         self.state = "waiting"
         try:
             said = self.replies.get(timeout=REPLY_SECONDS)
@@ -90,20 +89,23 @@ class Chat:
         self._loaded: tuple[Path, AbstractContextManager[Policy], Policy] | None = None
 
     def start(self, policy: str, task: str, text: str, person: bool) -> str:
-        """Begin a dialogue. Returns what is wrong with it, or nothing."""
+        """Begins a dialogue. Returns the field of the form that is wrong, empty if none is."""
         folder = policy_folders(self.board).get(policy)
         if folder is None or (task == TYPED and not text.strip()):
             return "policy" if folder is None else "text"
-        made = Dialogue(policy, folder, task, text.strip()[:LONGEST], person)
+        dialogue = Dialogue(policy, folder, task, text.strip()[:LONGEST], person)
         with self._lock:
             if self.dialogue is not None:
                 self.dialogue.replies.put(None)
-            self.dialogue = made
-        threading.Thread(target=self._run, args=(made,), daemon=True).start()
+            self.dialogue = dialogue
+        threading.Thread(target=self._run, args=(dialogue,), daemon=True).start()
         return ""
 
     def say(self, text: str) -> str:
-        """A message of the person: the reply to a question, or the next task. Returns what is wrong, or nothing."""
+        """Takes a message of the person: the reply to a question, or the next task.
+
+        Returns `text` for an empty message, `busy` while the policy works, and else an empty string.
+        """
         now, said = self.dialogue, text.strip()[:LONGEST]
         if now is None or not said:
             return "text"
@@ -115,39 +117,39 @@ class Chat:
             return self.start(now.policy, TYPED, said, person=True)
         return "busy"
 
-    def _run(self, made: Dialogue) -> None:
+    def _run(self, dialogue: Dialogue) -> None:
         with self._working:
-            if made is not self.dialogue:
+            if dialogue is not self.dialogue:
                 return
             try:
-                made.sample = self._sample(made)
-                policy = self._policy(made.folder)
-                made.turns.append(Turn("user", "say", made.sample.prompt))
-                made.state = "working"
-                user: User = made.user if made.person else rules
-                [episode] = policy.rollout([Job(made.sample)], MAX_TURNS, user, made.turns.append)
-                made.reward = TrainingReward()(episode, made.sample)
-                made.episode, made.state = episode, "ended"
+                dialogue.sample = self._sample(dialogue)
+                policy = self._policy(dialogue.folder)
+                dialogue.turns.append(Turn("user", "say", dialogue.sample.prompt))
+                dialogue.state = "working"
+                user: User = dialogue.user if dialogue.person else rules
+                [episode] = policy.rollout([Job(dialogue.sample)], MAX_TURNS, user, dialogue.turns.append)
+                dialogue.reward = TrainingReward()(episode, dialogue.sample)
+                dialogue.episode, dialogue.state = episode, "ended"
             except Ended:
-                made.state = "ended"
+                dialogue.state = "ended"
             except BadInput as error:
-                made.error, made.state = str(error), "failed"
+                dialogue.error, dialogue.state = str(error), "failed"
             except Exception as error:
-                made.error, made.state = f"{type(error).__name__}: {error}", "failed"
+                dialogue.error, dialogue.state = f"{type(error).__name__}: {error}", "failed"
 
-    def _sample(self, made: Dialogue) -> Sample:
-        if made.task == TYPED:
-            return typed_sample(made.text, ())
-        if made.task.startswith(BUILTIN):
-            lang: Lang = "zh" if made.task.endswith("zh") else "en"
+    def _sample(self, dialogue: Dialogue) -> Sample:
+        if dialogue.task == TYPED:
+            return typed_sample(dialogue.text, ())
+        if dialogue.task.startswith(BUILTIN):
+            lang: Lang = "zh" if dialogue.task.endswith("zh") else "en"
             return Random().choice(held_out_samples(DRAWN, lang, SEED))
-        found = _find_sample(self.board, made.task)
+        found = _find_sample(self.board, dialogue.task)
         if found is None:
-            raise BadInput("no pool in data/ has this sample", where=made.task, remedy="choose another one")
+            raise BadInput("no pool in data/ has this sample", where=dialogue.task, remedy="choose another one")
         return found
 
     def _policy(self, folder: Path) -> Policy:
-        """The policy; the one before is dropped, so that one model is in memory."""
+        """The policy in a folder. The policy loaded before is closed first, so that only one model is in memory."""
         if self._loaded is None or self._loaded[0] != folder:
             if self._loaded is not None:
                 self._loaded[1].__exit__(None, None, None)
@@ -204,7 +206,7 @@ def _offered(board: Board, wanted: str) -> list[tuple[str, Sample]]:
 
 
 def _find_sample(board: Board, name: str) -> Sample | None:
-    """The sample of that id in the pools of any run: the page of an episode of each links here."""
+    """The sample with this id in the pools of any run: episode pages of every run link to the chat."""
     for run in board.runs.values():
         with reading(run.indexer.path) as store:
             if found := find_sample(store, run.root, name):

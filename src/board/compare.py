@@ -26,8 +26,6 @@ from .sets import in_sets, latest_evaluation, list_sets, set_paths
 MOST_EPISODES = 4  # episodes of one sample that are shown side by side
 FIRST_VIEW_SECONDS = 1.0
 """Time that the page waits for the figures; those of larger sets are shown when they are computed."""
-
-
 _SIDE = (
     "SELECT sample, task, level, needs, avg(right) AS right, avg(asks) AS asks, avg(turns) AS turns, "
     "avg(reward) AS reward FROM {}.episodes WHERE {} GROUP BY sample"
@@ -53,7 +51,7 @@ def group_pairs(pairs: list[Pair]) -> dict[str, list[Pair]]:
 
 
 class _Side:
-    """`RUN:PATH`, as written in an address."""
+    """A set of episodes to compare, written `RUN:PATH` in an address."""
 
     def __init__(self, board: Board, text: str) -> None:
         name, _, self.set = text.partition(":")
@@ -78,6 +76,7 @@ class _Side:
 
 
 def compare_page(board: Board, query: Query) -> Markup:
+    """The page that compares two sets: the table of figures, and one page of the list of samples."""
     choices, (first, second) = _choices(board)
     query = {**query, "a": query.get("a") or first, "b": query.get("b") or second}
     a, b = _Side(board, query["a"]), _Side(board, query["b"])
@@ -152,6 +151,7 @@ def pair_page(board: Board, query: Query) -> Markup | None:
 
 
 def _episodes(run: Run, set_path: str, sample: str) -> list[tuple[sqlite3.Row, Episode]]:
+    """The newest episodes of a sample in a set, with their rows of the index."""
     with reading(run.indexer.path) as store:
         sets = set_paths(store, set_path)
         rows = store.execute(

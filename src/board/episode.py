@@ -31,7 +31,7 @@ from .runs import Run
 
 OTHERS = 40  # episodes of the same sample that are listed below an episode
 BOUNDS = {"logp": (0.1, 1.0, 3.0), "kl": (0.05, 0.3, 1.0)}
-"""Absolute values from which a token gets a darker shade. Values have no natural scale: theirs are quartiles."""
+"""Absolute values from which a token gets a darker shade. Those of the critic's values are quartiles of the episode."""
 _traces = msgspec.json.Decoder(list[TokenTrace])
 _ROWS = "SELECT e.*, f.path, f.episodes, f.kind FROM episodes e JOIN files f ON f.id = e.file "
 
@@ -103,6 +103,7 @@ def _link(row: sqlite3.Row, wanted: Filter, run: str, at: int) -> dict[str, Any]
 
 
 def _shown(row: sqlite3.Row, episode: Episode, sample: Sample | None) -> ShownEpisode:
+    """The episode with the simulator's reading of each question, if the sample is known."""
     readings = {}
     for place, turn in enumerate(episode.turns):
         if turn.act == "ask" and sample is not None:
@@ -129,6 +130,7 @@ def _counterpart(
 
 
 def _with_differences(this: ShownEpisode, other: ShownEpisode) -> tuple[ShownEpisode, ShownEpisode]:
+    """Both episodes, each with the places of its turns that the other one does not have."""
     said = attrgetter("by", "act", "tool", "text")
     one, two = (list(map(said, side.episode.turns)) for side in (this, other))
     mine, theirs = set(range(len(one))), set(range(len(two)))

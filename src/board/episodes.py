@@ -1,8 +1,9 @@
 """The episode browser: filters, search in the messages, and a list.
 
-All filters are part of the address, so a link shows others the same list. In the search field every word must occur,
-and "words in quotes" as they are. Trigrams find whatever has three characters. For two, as most Chinese words have, and
-for one, all trigrams that begin with them are looked up; `text_of` makes sure that there always is one.
+All filters are part of the address, so a link shows others the same list. The search finds messages with every word
+that was typed; "words in quotes" must occur as one phrase. The text index has trigrams, so a term of three characters
+or more is looked up directly. A shorter term, such as most Chinese words, stands for all trigrams that begin with it;
+`text_of` makes sure that there is one even at the end of a message.
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ ORDERS = {
     "turns": ("most turns", "轮数最多", "e.turns DESC, e.id"),
     "asks": ("most questions", "提问最多", "e.asks DESC, e.id"),
 }
-WHOLE = {"task": ALL_TASKS, "level": LEVELS, "lang": ("en", "zh")}
+ONE_OF = {"task": ALL_TASKS, "level": LEVELS, "lang": ("en", "zh")}
+"""Filters whose value is one of these."""
 YES_NO = {"asked": "e.asks > 0", "right": "e.right = 1", "needs": "e.needs = 1"}
-DIGITS = 12
+"""Filters whose value is `yes` or `no`, with their SQL conditions."""
+MAX_DIGITS = 12  # of a number in an address
 SEARCHED = "words w CROSS JOIN episodes e ON e.id = w.rowid"
 _PARTS = re.compile(r'"([^"]+)"|(\S+)')
-GRAM = 3
-LAST = "\U0010ffff"
-MOST_TERMS = 5000
+GRAM = 3  # characters of a term in the text index
+LAST = "\U0010ffff"  # the last character: `x` + LAST sorts behind all terms that begin with x
+MOST_TERMS = 5000  # trigrams that a short term may stand for
 NOTHING = '"\x01\x01\x01"'  # a phrase that is in no text
 
 
@@ -58,7 +61,7 @@ class Filter:
     lang: str = ""
     asked: str = ""
     needs: str = ""
-    right: str = ""  # whether the answer is right, lucky guess or not
+    right: str = ""  # whether the answer is right; lucky guesses count as right
     variance: str = ""  # the least variance
     step: str = ""
     sample: str = ""
@@ -67,6 +70,7 @@ class Filter:
 
     @property
     def start(self) -> int:
+        """Place of the first episode on the page, from 0."""
         return PAGE_SIZE * (self.number - 1)
 
     @property
@@ -130,7 +134,7 @@ def _index_notes(run: Run) -> list[str]:
 
 
 def read_episode(run: Run, row: sqlite3.Row) -> Episode | None:
-    """The episode as it is now. None where its file was replaced meanwhile and the line cannot be read."""
+    """The episode of a row. None if its file was replaced since then and the line cannot be read."""
     found = parse_line(read_inside(run.root, row["path"], row["start"], row["size"]))
     return found[1] if found else None
 
@@ -183,7 +187,7 @@ def _condition(store: sqlite3.Connection, wanted: Filter) -> tuple[str, str, lis
     """Tables, condition and its values. Only names known here become SQL; what was typed is a value."""
     source, tests, values = "episodes e", ["1"], list[Any]()
     given = asdict(wanted)
-    for name, known in WHOLE.items():
+    for name, known in ONE_OF.items():
         if given[name] in known:
             tests.append(f"e.{name} = ?")
             values.append(given[name])
@@ -216,7 +220,7 @@ def whole_number(text: str, default: int = 1) -> int:
     >>> whole_number("12"), whole_number("x", default=0), whole_number("9" * 40)
     (12, 0, 1)
     """
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else default
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else default
 
 
 def search_terms(typed: str) -> list[str]:

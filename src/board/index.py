@@ -1,10 +1,10 @@
 """The index of a run's episodes: one SQLite file in `.askgate/`, made from the logs and never the other way round.
 
-A row has the columns that are filtered by, and the place of the line; the dialogue stays in its file. The SQL index
+A row has the columns of the filters, and the place of the line; the dialogue stays in its file. The SQL index
 `by_facts` covers every count over a filter, and `files` has the totals that need no filter. `words` finds text in
-messages: FTS5 over trigrams, which knows no word boundaries and so serves English and Chinese alike. It stores no text,
-and an entry whose row is gone is no longer found. Samples of the pools are found by id: they have the gold answer and
-the hidden information, which no episode has.
+messages: FTS5 over trigrams, which needs no word boundaries and so works for English and Chinese. It stores no text,
+and an entry whose row was deleted is not found any more. Samples of the pools are found by id: they have the gold
+answer and the hidden information, which no episode has.
 
 First every episode gets its row, which takes seconds; then its text is added, which takes longer: one can filter and
 read before one can search. Files of episodes appear whole and are replaced as a whole, so name, size and time of a file
@@ -46,8 +46,6 @@ _TRAINING = b'"sample":"train/'
 BATCH = 2000  # episodes per transaction
 TEXTS = "worded"  # counter of the texts in the index, including those whose row is gone
 T = TypeVar("T")
-
-
 _episode = msgspec.json.Decoder(Episode)
 _recorded = msgspec.json.Decoder(RecordedEpisode)
 _score = msgspec.json.Decoder(Score)
@@ -163,10 +161,10 @@ class Indexer:
             name, episode = found
             score = scores.get(name) or self._training_score(one, line, episode)
             rows.append((number, line, start, len(raw), one.set, one.step, *_columns(episode), *score))
-        marks = ",".join("?" * 19)
+        placeholders = ",".join("?" * 19)
         self._store.executemany(
             "INSERT INTO episodes(file, line, start, size, set_path, step, sample, task, level, lang, needs, asks, "
-            f"right, lucky, told, turns, reward, variance, score) VALUES({marks})",
+            f"right, lucky, told, turns, reward, variance, score) VALUES({placeholders})",
             rows,
         )
         self._store.execute(
@@ -177,6 +175,7 @@ class Indexer:
         return len(rows)
 
     def _training_score(self, one: EpisodeFile, line: int, episode: Episode) -> tuple[float | None, float | None]:
+        """Variance and overall judge score of a live-scored training episode; a pair of None for any other."""
         if one.kind != "training" or not episode.live:
             return None, None
         row = self._store.execute(
@@ -236,6 +235,7 @@ def text_of(episode: Episode) -> str:
 
 
 def _columns(one: Episode) -> tuple[object, ...]:
+    """Values of the columns from `sample` to `reward`."""
     return (
         one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, is_right(one), is_lucky(one),
         one.received_info, one.policy_turns, sum(one.reward.values()),
@@ -253,14 +253,14 @@ def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None
 
 
 def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
-    """Add the judge scores of training episodes that were appended to the ledgers, one per gate profile. A shorter
-    ledger is another one.
+    """Adds the judge scores of training episodes that were appended to the ledgers, one per gate profile.
 
-    They are scorings of the sample `train/SEED/STEP/ROW/SAMPLE`; ROW is that of the batch.
+    They are scorings of the sample `train/SEED/STEP/ROW/SAMPLE`, where ROW is the row in the batch. A ledger that
+    became shorter was replaced; all scores are then read again.
     """
     try:
         there = {path.as_posix(): root / path for path in ledgers() if (root / path).is_file()}
-    except BadInput:  # a profile that cannot be read shows elsewhere
+    except BadInput:  # a profile cannot be read; the lights of the rounds say so
         return
     if any(_counter(store, name) > path.stat().st_size for name, path in there.items()):
         store.execute("DELETE FROM judged")
@@ -273,11 +273,12 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
                 break
             end = start + len(raw)
             if _TRAINING in raw:
-                _put(store, raw)
+                _add_judge_score(store, raw)
         _set_counter(store, name, end)
 
 
-def _put(store: sqlite3.Connection, raw: bytes) -> None:
+def _add_judge_score(store: sqlite3.Connection, raw: bytes) -> None:
+    """Adds the score in a line of a ledger, unless it is of something else than a training episode."""
     try:
         entry = unseal(raw.rstrip()).entry
         if isinstance(entry, ScoringEntry) and entry.overall is not None:
@@ -305,7 +306,7 @@ def index_samples(store: sqlite3.Connection, root: Path) -> None:
         stamp = str(file_stamp(root / path))
         if known.get(path) != stamp:
             _drop_pool(store, path)
-            store.executemany("INSERT INTO samples(id, path, start, size) VALUES(?,?,?,?)", _places(root, path))
+            store.executemany("INSERT INTO samples(id, path, start, size) VALUES(?,?,?,?)", _sample_places(root, path))
             store.execute("INSERT INTO pools(path, stamp) VALUES(?,?)", (path, stamp))
             store.commit()
 
@@ -315,8 +316,8 @@ def _drop_pool(store: sqlite3.Connection, path: str) -> None:
     store.execute("DELETE FROM pools WHERE path=?", (path,))
 
 
-def _places(root: Path, path: str) -> list[tuple[str, str, int, int]]:
-    """Id, path, offset and size of each sample; empty for a file of something else."""
+def _sample_places(root: Path, path: str) -> list[tuple[str, str, int, int]]:
+    """Id, path, offset and size of each sample; empty if the file has other records."""
     places: list[tuple[str, str, int, int]] = []
     for _, start, raw in read_lines(root, path):
         found = _ID.match(raw)
@@ -328,7 +329,7 @@ def _places(root: Path, path: str) -> list[tuple[str, str, int, int]]:
 
 
 def find_sample(store: sqlite3.Connection, root: Path, name: str, prompt: str | None = None) -> Sample | None:
-    """The sample of that id, and of that prompt: a pool that was built again may have another sample of the same id."""
+    """The sample with this id, and this prompt if given: a rebuilt pool may use the same id for another sample."""
     for row in store.execute("SELECT path, start, size FROM samples WHERE id=?", (name,)):
         found = decode_or_none(_sample, read_inside(root, row["path"], row["start"], row["size"]))
         if found is not None and found.id == name and prompt in (None, found.prompt):
@@ -337,7 +338,7 @@ def find_sample(store: sqlite3.Connection, root: Path, name: str, prompt: str | 
 
 
 def held_out_ids(store: sqlite3.Connection, n: int) -> list[str]:
-    """Ids of the first samples of the held-out set; where there is none, of any pool."""
+    """Ids of the first `n` samples, those of the held-out set first."""
     rows = store.execute("SELECT id FROM samples ORDER BY path LIKE '%shadow%' DESC, path, start LIMIT ?", (n,))
     return [row["id"] for row in rows]
 

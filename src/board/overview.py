@@ -1,5 +1,8 @@
-"""The first page, whose parts renew themselves: the result, the running run, what is not green, curves and KPIs; and
-the pages behind its lights, with every check and the files that it was measured on; and the list of training runs."""
+"""The first page of the board, the pages of its lights, and the list of training runs.
+
+The first page has the result, the log of what runs, the lights, curves and KPIs; the browser reloads each part by
+itself. The page of a light has every check, and the files that it was measured on.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,14 @@ from .run_files import OutsideRunFolder, is_inside, open_inside
 from .runs import HELD_OUT, Board, Curves
 
 FIRST_VIEW_SECONDS, OUTDATED_SECONDS = 0.4, 5.0
-"""Time that a view waits for measurements. What was never measured is loaded later; what was measured before may be
-outdated, and nothing in the view would tell."""
+"""Time that the page waits for measurements. Before the first one it is short: the parts follow when they are measured.
+Later it is long, because the page cannot tell that a value is outdated."""
 EVIDENCE_SECONDS = 30.0
-"""Time that the page behind a light waits for the first measurement: it has nothing else to show."""
+"""Time that the page of a light waits for the first measurement: it has nothing else to show."""
 HOME_FIGURES = ("need_ask_success", "overclar_rate", "success")
-RUNNING_SECONDS = 120.0  # a log that changed within this time is of something that runs
+RUNNING_SECONDS = 120.0  # a log that changed within this time belongs to a running process
 TAIL_LINES, TAIL_BYTES = 12, 16 * 1024
-UNSET = "–"
+UNSET = "–"  # in the config diff: the run does not have the setting
 REPORTS = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
 
 
@@ -65,7 +68,7 @@ def result_part(board: Board) -> Markup:
 
 
 def tail_part(board: Board) -> Markup:
-    """The last lines of the log that grows, while it does."""
+    """The last lines of the log that is being written; empty if nothing runs."""
     root = board.run("").root
     # A stage also writes other logs, such as that of its judge's server.
     for path in (*_by_time(root / LOGS / "stages"), *_by_time(root / LOGS)):
@@ -85,7 +88,7 @@ def tail_part(board: Board) -> Markup:
 
 
 def _by_time(folder: Path) -> list[Path]:
-    """Logs in a folder, the newest first."""
+    """Logs in a folder, the last changed one first."""
 
     def changed(path: Path) -> float:
         with suppress(OSError):
@@ -111,7 +114,7 @@ def lights_part(board: Board) -> Markup:
 
 
 def curves_part(board: Board) -> Markup:
-    """Curves of the run that the result is about, and those of a newer run."""
+    """Curves of the run that the result is about, and of the newest run if that is another one."""
     shown = []
     for name, curves in board.run("").curves().items():
         curves.metrics.read_new()
@@ -125,7 +128,7 @@ def curves_part(board: Board) -> Markup:
 
 
 def curve_limits(run: Curves, limits: Thresholds | None) -> dict[str, float]:
-    """Thresholds of the gates after training, from the base of the held-out curves on."""
+    """Thresholds of the gates after training that belong to a curve, computed from the base (step 0) of the run."""
     found: dict[str, float] = {}
     if limits is None:
         return found
@@ -156,7 +159,7 @@ PARTS = {"result": result_part, "tail": tail_part, "lights": lights_part, "curve
 
 
 def light_page(board: Board, query: Mapping[str, str]) -> Markup | None:
-    """Behind a light of the owner: its checks and their evidence."""
+    """The page of one of the owner's lights: its checks and their evidence."""
     every = [light for one in board.rounds.get(EVIDENCE_SECONDS) or () for light in one.lights]
     wanted = query.get("round"), query.get("of")
     light = next((one for one in every if (str(one.round), one.name) == wanted), None)
@@ -167,7 +170,7 @@ def light_page(board: Board, query: Mapping[str, str]) -> Markup | None:
 
 
 def stage_page(board: Board, query: Mapping[str, str]) -> Markup | None:
-    """Behind a stage of the loop: its command, what it read and what it wrote."""
+    """The page of a stage of the loop: its command, and the files that it read and wrote."""
     name = query.get("name", "")
     loop, lights = board.loop.get(EVIDENCE_SECONDS) or (None, [])
     light = next((one for one in lights if one.stage == name), None)

@@ -33,7 +33,7 @@ LIGHT_GATES: dict[str, tuple[str, ...]] = {
 }
 """The lights of a round, and the gates that each shows."""
 AMBER_LIGHTS = {"judge_auc": "scoring", "judge_noise": "scoring", "canaries_fooled": "scoring"}
-"""The light that shows an amber. The evidence shows the others."""
+"""The light that shows an amber. The light of the evidence shows the others."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,11 @@ class RoundLights:
     profile: str = ""
 
 
-class CachedSums(Fingerprints):
-    """Checksums that are computed again only when size or time of a file has changed: the board asks every second and
-    must not read everything every second."""
+class CachedFingerprints(Fingerprints):
+    """Checksums that are computed again only when size or time of a file has changed.
+
+    The board asks for them every second and must not read all files every time.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,12 +88,12 @@ class CachedSums(Fingerprints):
         return found
 
 
-def round_lights(sums: Fingerprints) -> list[RoundLights]:
+def round_lights(fingerprints: Fingerprints) -> list[RoundLights]:
     """Lights of both rounds in the run folder that this process works in."""
-    return [_round(1, ROUND1, sums), _round(2, TICKET if TICKET.exists() else REFUSAL, sums)]
+    return [_round(1, ROUND1, fingerprints), _round(2, TICKET if TICKET.exists() else REFUSAL, fingerprints)]
 
 
-def _round(number: int, path: Path, sums: Fingerprints) -> RoundLights:
+def _round(number: int, path: Path, fingerprints: Fingerprints) -> RoundLights:
     if not path.exists():
         command = f"askgate round {number}"
         why = f"round {number} has not been run: {command}", f"第{'一二'[number - 1]}轮预检尚未运行：{command}"
@@ -101,14 +103,15 @@ def _round(number: int, path: Path, sums: Fingerprints) -> RoundLights:
     except BadInput as error:
         why = str(error), f"报告无法读取：{error}"
         return RoundLights(number, [OwnerLight(number, name, "red", *why, report=str(path)) for name in LIGHT_GATES])
-    lights = [_light(number, name, report, path, sums) for name in LIGHT_GATES]
+    lights = [_light(number, name, report, path, fingerprints) for name in LIGHT_GATES]
     return RoundLights(number, lights, str(path), report.ts, report.profile)
 
 
-def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints) -> OwnerLight:
+def _light(number: int, name: str, report: Round, path: Path, fingerprints: Fingerprints) -> OwnerLight:
     findings = [one for one in report.findings if one.gate in LIGHT_GATES[name]]
     failed = [one for one in findings if not one.verdict]
-    changed = sorted({file for one in findings for file, stated in one.evidence.items() if _now(sums, file) != stated})
+    stated = {(file, digest) for one in findings for file, digest in one.evidence.items()}
+    changed = sorted({file for file, digest in stated if _sha256(fingerprints, file) != digest})
 
     def light(colour: Colour, why: str, why_zh: str) -> OwnerLight:
         return OwnerLight(number, name, colour, why, why_zh, findings, changed, str(path))
@@ -120,7 +123,7 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
         english = f"{len(failed)} of {len(findings)} failed: {names}{more}"
         return light("red", english, f"{len(findings)} 项中 {len(failed)} 项未通过：{names_zh}{more}")
     if name == EVIDENCE:
-        if refusal := _refused(path, report, sums):
+        if refusal := _why_refused(path, report, fingerprints):
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
             return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
@@ -143,16 +146,17 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
     return replace(amber, ambers=ambers, signed=signed)
 
 
-def _now(sums: Fingerprints, name: str) -> str | None:
+def _sha256(fingerprints: Fingerprints, name: str) -> str | None:
+    """SHA-256 of a file as it is now; None if it cannot be read."""
     with suppress(BadInput):
-        return sums.of(name)
+        return fingerprints.of(name)
     return None
 
 
-def _refused(path: Path, report: Round, sums: Fingerprints) -> str:
-    """Why a report does not hold (its bytes, its chain, a file, the ledger); empty where it holds."""
+def _why_refused(path: Path, report: Round, fingerprints: Fingerprints) -> str:
+    """Why a report is not valid: its bytes, its line in the manifest, a file or the ledger. Empty if it is valid."""
     try:
-        verify_report(path, Manifest(), sums)
+        verify_report(path, Manifest(), fingerprints)
         verify_ledger(load_profile(report.profile).paths.ledger, [report.ledger])
     except BadInput as error:
         return str(error)

@@ -30,7 +30,7 @@ _SEED = re.compile(r"seed_(\d+)")
 
 
 class OutsideRunFolder(Exception):
-    """There is no such file in the run folder. It does not say whether there is one elsewhere."""
+    """There is no such file in the run folder. The error does not reveal whether the file exists elsewhere."""
 
 
 def inside(root: Path, name: str) -> Path:
@@ -40,8 +40,8 @@ def inside(root: Path, name: str) -> Path:
     """
     pure = PurePosixPath(name)
     # Checked before anything is looked up: an absolute path would replace the root.
-    odd = not name or "\0" in name or "\\" in name or pure.is_absolute()
-    if odd or any(part.startswith(".") for part in pure.parts):
+    malformed = not name or "\0" in name or "\\" in name or pure.is_absolute()
+    if malformed or any(part.startswith(".") for part in pure.parts):
         raise OutsideRunFolder(name)
     base = root.resolve()
     try:
@@ -84,6 +84,7 @@ def read_lines(root: Path, name: str, start: int = 0) -> Iterator[tuple[int, int
 
 
 def is_inside(root: Path, name: str) -> bool:
+    """Whether the board may read this file of the run."""
     with suppress(OutsideRunFolder):
         inside(root, name)
         return True
@@ -91,8 +92,11 @@ def is_inside(root: Path, name: str) -> bool:
 
 
 def only_inside(root: Path, names: Iterable[str]) -> set[str]:
-    """The names inside the run folder. A file that is not a link is where its folder is, so every folder is resolved
-    once: a run has tens of thousands of files in a few folders."""
+    """The names that are inside the run folder.
+
+    A run has tens of thousands of files in a few folders, so each folder is resolved once: a file that is not a link is
+    inside if its folder is.
+    """
     real = os.path.realpath(root)
 
     @cache
@@ -168,7 +172,8 @@ def run_name(path: str) -> str:
 
 
 def _seed(path: str) -> int | None:
-    """
+    """Seed in the path of a file; None if there is none.
+
     >>> _seed("logs/eval/seed_7/step_00000.jsonl"), _seed("logs/eval/step_00000.jsonl")
     (7, None)
     """

@@ -33,15 +33,15 @@ from ..pages.rc1_report import read_trial
 from ..pages.render import LABELS
 from ..pages.results import Points
 from .index import Indexer
-from .owner_lights import CachedSums, RoundLights, round_lights
+from .owner_lights import CachedFingerprints, RoundLights, round_lights
 from .run_files import OutsideRunFolder, file_stamp, open_inside
 
 EVERY = 1.0  # seconds between two checks for changes, while somebody watches
 KPIS_EVERY = 10.0
-REST = 10  # a measurement is followed by a rest of so many times its own length, so that watching slows no run down
-HELD_OUT = {"turns": "avg_turns"}  # names of figures that held-out evaluations call otherwise
+REST = 10  # pause after a measurement, in multiples of its duration, so that an open board does not slow a run down
+HELD_OUT = {"turns": "avg_turns"}  # figures of training that have another name in held-out evaluations
 MOST_POINTS = 300  # points of a curve; more cannot be distinguished in a picture
-EVIDENCE = ("reports", "data", "configs", "templates")  # folders with all files that a round's report was measured on
+EVIDENCE = ("reports", "data", "configs", "templates")  # folders with all files that a round measures
 T = TypeVar("T")
 
 
@@ -79,9 +79,9 @@ class Board:
     def __init__(self, roots: Sequence[Path]) -> None:
         self.runs = {name: Run(name, root) for name, root in _named(roots).items()}
         self.names = list(self.runs)
-        sums = CachedSums()
+        fingerprints = CachedFingerprints()
         self.rounds: Measured[list[RoundLights]] = Measured(
-            lambda: round_lights(sums), EVERY, lambda: [file_stamp(Path(name)) for name in EVIDENCE]
+            lambda: round_lights(fingerprints), EVERY, lambda: [file_stamp(Path(name)) for name in EVIDENCE]
         )
         self.loop = Measured(_measure_loop, EVERY, self._loop_stamp)
         self.kpis = Measured(lambda: measure(load_profile(last_run()), newest_evaluation()), KPIS_EVERY)
@@ -102,8 +102,10 @@ class Board:
         self.refresh(0.0)
 
     def refresh(self, wait: float) -> None:
-        """Measure again what has changed. `wait`: seconds to give to all measurements together. KPIs are not waited for
-        when they were measured before: they have no stamp, and their table says when it was measured."""
+        """Measures again what has changed. `wait`: seconds for all measurements together.
+
+        It waits for the KPIs only the first time: they are measured at fixed intervals, and their table shows the time.
+        """
         measured: tuple[Measured[Any], ...] = (self.result, self.rounds, self.loop, self.kpis)
         for one in measured:
             one.get()
@@ -120,7 +122,7 @@ class Board:
         if self.loop.value is None:
             return object()
         loop, _ = self.loop.value
-        paths = {path for stage in loop.stages for path in (*stage.inputs, *stage.outputs, *stage.grows)}
+        paths = {path for stage in loop.stages for path in (*stage.inputs, *stage.outputs, *stage.appends)}
         return tuple((str(path), file_stamp(path)) for path in sorted({*paths, loop.state.path, PREFLIGHT}))
 
 
@@ -158,10 +160,10 @@ def _named(roots: Sequence[Path]) -> dict[str, Path]:
 
 
 class Measured(Generic[T]):
-    """A value that a thread measures again when it is due. `get()` answers at once with the last one, `get(wait)` with
-    the new one if it comes in time.
+    """A value that a thread measures again when it is due.
 
-    `stamp` tells cheaply whether anything changed; without one, the value is measured every `every` seconds.
+    `get()` returns the last value at once; `get(wait)` returns the new one if it is measured in time. It is due every
+    `every` seconds. `stamp` is a cheap test: while its result is the same, the value is not measured again.
     """
 
     def __init__(self, take: Callable[[], T], every: float, stamp: Callable[[], object] | None = None) -> None:
@@ -173,10 +175,11 @@ class Measured(Generic[T]):
         self._known: object = None
         self.value: T | None = None
         self.error = ""
-        self.at = 0.0
+        self.at = 0.0  # time of the last measurement, as of `time.time`
 
     def get(self, wait: float = 0.0) -> T | None:
-        """`wait`: seconds to give to a measurement that is due or running. Who waits needs no rest in between."""
+        """The value. `wait`: seconds to wait for a measurement that is due or running; the pause after the last
+        measurement (`REST`) is then skipped."""
         with self._lock:
             due = not self._busy and time.monotonic() >= (self._ended + self._every if wait else self._next)
             if due:

@@ -52,7 +52,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-a
 PIECE = 256 * 1024  # bytes of a file that are shown at a time, up to the end of a line
 LONGEST_LINE = 4 * 2**20
 TEXT = (".json", ".jsonl", ".yaml", ".yml", ".log", ".txt", ".md", ".sha256", ".csv")
-"""Endings of files that are shown. Weights and the like are not for reading."""
+"""Endings of files that are shown, which are text files only."""
 REPORTS = "reports/"
 MOST_FORM_BYTES = 64 * 1024
 LANGUAGE = "askgate_lang"  # name of the cookie, and of the parameter in an address, with the language of the pages
@@ -149,7 +149,7 @@ def make_app(board: Board, port: int) -> ASGIApp:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """Fields of a form that was sent; empty where it is too long."""
+    """Fields of a form that was sent; empty if it is too long."""
     body = b""
     async for piece in request.stream():
         body += piece
@@ -159,13 +159,14 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 def _language(request: Request) -> Lang:
-    """Language of the pages: as chosen in the address, then before, then $ASKGATE_LANG, then the browser's."""
+    """Language of the pages: from the address, else the cookie, else $ASKGATE_LANG, else the browser."""
     wanted = request.query_params.get(LANGUAGE), request.cookies.get(LANGUAGE), os.environ.get("ASKGATE_LANG")
     browsers: Lang = "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
     return next((lang for name in wanted for lang in LANGS if lang == name), browsers)
 
 
 def _run(board: Board, request: Request) -> Run:
+    """The run that the address names, else the first, with its index being updated."""
     run = board.run(request.query_params.get("run", ""))
     run.index.get()
     return run

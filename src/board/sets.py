@@ -60,7 +60,8 @@ class EpisodeSet:
 
 
 def pooled(path: str) -> str:
-    """
+    """The path of the set that pools all seeds.
+
     >>> pooled("logs/eval/seed_17/step_00030.jsonl")
     'logs/eval/seed_*/step_00030.jsonl'
     """

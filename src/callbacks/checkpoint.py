@@ -1,7 +1,7 @@
-"""When a run saves a checkpoint, and how a callback ends a run after that.
+"""The callbacks that save checkpoints, and that end a run after its checkpoint is saved.
 
 stop = DeferredStop()
-callbacks = [..., Deferred(own, stop), ..., Checkpoints(..., ending=lambda: {STOPPED: stop.reason}), stop]
+callbacks = [..., Deferred(callback, stop), ..., Checkpoints(..., ending=lambda: {STOPPED: stop.reason}), stop]
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ ROLLBACKS = "rollbacks"
 
 @dataclass
 class Checkpoints(Callback):
-    """Saves every so many steps and minutes, after an evaluation, after a warm start, and at the end.
+    """Saves a checkpoint every `every_steps` steps, every `every_minutes`, after an evaluation, after the warm start,
+    and at the end.
 
-    It comes after all callbacks that log, so that a checkpoint never knows more than the logs, and before those that
-    end the run (`DeferredStop`). A step whose metrics hold `eval/reward` was evaluated: it is saved,
-    and copied to `best/` when no other evaluated in the same way (`valued_by`) is better. `ending` returns marks with
-    the reason why the run ends with this step; all are empty while it does not. `warm_steps`: the policy after that
-    many steps is also saved as a model, whose seal all later checkpoints and the final model name.
+    It comes after all callbacks that log, so that the logs of a saved step are complete, and before those that end the
+    run (`DeferredStop`). A step whose metrics have `eval/reward` was evaluated: it is saved, and copied to `best/` if
+    no other step that was evaluated in the same way (`valued_by`) is better. `ending` returns marks with the reason why
+    the run ends with this step; all are empty while it does not end. The policy after `warm_steps` steps is also saved
+    as a model; all later checkpoints and the final model have the checksum of its seal as a mark.
     """
 
     store: CheckpointStore
@@ -62,7 +63,7 @@ class Checkpoints(Callback):
         self.alert = result.metrics.get("kl_alerts", 0) > 0 or rollbacks > self.rollbacks
         self.rollbacks = rollbacks
         if self.alert:
-            # The KL of a step is that of the weights that made its episodes: those after the step before.
+            # The KL of a step is that of the weights which made its episodes: those after the previous step.
             self.store.breached.add(result.step - 1)
         value = result.metrics.get("eval/reward")
         warm = result.step == self.warm_steps
@@ -73,7 +74,7 @@ class Checkpoints(Callback):
         if result.step % self.every_steps == 0 or value is not None or warm:
             self._save(engine, timed=False, value=value)
         elif any(self.ending().values()) or self.clock() - self.saved_at >= 60 * self.every_minutes:
-            # The same run, uninterrupted, has no checkpoint here, so no run may roll back to it.
+            # Without an interruption the run would have no checkpoint here, so no run may roll back to it.
             self._save(engine, timed=True)
         if value is not None:
             self.store.best(result.step, value, self.valued_by)
@@ -91,18 +92,18 @@ class Checkpoints(Callback):
 
 
 class DeferredStop(Callback):
-    """The last callback: ends the run at a callback's request when all others, `Checkpoints` too, are done."""
+    """The last callback: ends the run at another callback's request, after all other callbacks."""
 
     def __init__(self) -> None:
         self._stop: Stop | None = None
 
     @property
     def reason(self) -> str:
-        """Empty while no callback has asked to stop."""
+        """The reason of the stop; empty while no callback has requested one."""
         return "" if self._stop is None else str(self._stop) or "a callback ended it"
 
     def request(self, stop: Stop) -> None:
-        """The first reason counts."""
+        """Requests the end of the run. The first request counts."""
         self._stop = self._stop or stop
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
@@ -113,17 +114,17 @@ class DeferredStop(Callback):
 class Deferred(Callback):
     """Wraps a callback so that its `Stop` waits for the other callbacks."""
 
-    def __init__(self, own: Callback, stop: DeferredStop) -> None:
-        self.own, self.stop = own, stop
+    def __init__(self, callback: Callback, stop: DeferredStop) -> None:
+        self.callback, self.stop = callback, stop
 
     def on_start(self, engine: Engine) -> None:
-        self.own.on_start(engine)
+        self.callback.on_start(engine)
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         try:
-            self.own.on_step(engine, result)
+            self.callback.on_step(engine, result)
         except Stop as stop:
             self.stop.request(stop)
 
     def on_end(self, engine: Engine) -> None:
-        self.own.on_end(engine)
+        self.callback.on_end(engine)

@@ -41,7 +41,8 @@ class HasPolicy(Protocol):
 
 
 class EvaluationRollout:
-    """Rolls a policy out on the same held-out samples, with the same seed. Training's randomness is not touched."""
+    """Rolls a policy out on the held-out samples, each time with the same seed, and without touching the random state
+    of training."""
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class EvalShadow(Callback):
     base: bool = True
     """Whether to evaluate the base model too, before the first step."""
     warm_steps: int = 0
-    """Number of steps after which to evaluate too."""
+    """Steps of the warm start, after which there is an evaluation too; 0: no warm start."""
 
     def on_start(self, engine: Engine) -> None:
         self.metrics.cut(self.seed, engine.step)
@@ -109,7 +110,7 @@ class EvalShadow(Callback):
         return self._file(step).exists()
 
     def require_episodes(self, policy: Any, step: int) -> None:
-        """Rolls the policy out again where its evaluation is lost, or was made with other settings."""
+        """Evaluates the policy of a step again if its episodes are lost, or were made with other settings."""
         if not self.has_episodes(step):
             log.info("no evaluation found after step %d; it is made again", step)
             self._roll_out(policy, step)

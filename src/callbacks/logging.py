@@ -35,8 +35,8 @@ class Logging:
     """Writes `logs/metrics.jsonl`, `logs/episodes/step_00042.jsonl` (with the tokens of some episodes beside it), and
     `step 42/100 ...` to `logs/train.log`.
 
-    It comes before `Checkpoints`: a checkpoint must not know more than the logs. Entries after the step that a run
-    resumes from are removed, since those steps are taken again.
+    It comes before `Checkpoints`: when a step is saved, its log entries are already on disk. Entries after the step
+    that a run resumes from are removed, since those steps are repeated.
     """
 
     def __init__(self, seed: int, steps: int, metrics: StepLog, episodes: Path) -> None:
@@ -67,7 +67,7 @@ class Trackers:
     """Metrics as curves: TensorBoard (`tensorboard --logdir logs/tensorboard`), W&B, MLflow or trackio.
 
     The last three come from accelerate and read settings of their own (`WANDB_PROJECT`, `MLFLOW_TRACKING_URI`, ...).
-    They get numbers only. One that fails is left out from then on, with a warning: it never ends a run.
+    They get numbers only. A tracker that fails is left out from then on, with a warning: it never ends a run.
     """
 
     def __init__(self, names: Sequence[TrackerName], folder: Path, label: str) -> None:
@@ -102,7 +102,7 @@ class Trackers:
         from accelerate import PartialState
         from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 
-        PartialState()  # accelerate's log wants it; most engines have made it
+        PartialState()  # accelerate's logger requires it; most engines have made it already
         project = os.environ.get("WANDB_PROJECT") or PROJECT
         named: dict[str, Any] = {"run_name": project, "name": self.label}  # accelerate calls the project run_name
         if name == "wandb":

@@ -3,10 +3,10 @@
     watch, stop = Watch(seed, config.watch, StepLog(METRICS)), DeferredStop()
     callbacks = [..., Deferred(watch, stop), Logging(...), ..., Checkpoints(...), stop]
 
-- *ask spam*: the policy asks where nothing is missing, or asks again after it has the missing information.
-- *malformed*: turns without an act, an empty tag among them.
+- *ask spam*: the policy asks although nothing is missing, or asks more than once if something is.
+- *malformed*: turns without a valid action, an empty tag among them.
 - *bare answer*: an answer and nothing else, no thought, no search, no calculation and no ask before it.
-- *echo*: an ask or an answer that hands the user's own question back.
+- *echo*: an ask or an answer that repeats the user's question.
 
 It measures before the step is logged, so that its metrics are in the log. Its `Stop` is deferred until the step is
 saved, so that the run can be inspected and resumed. `Checkpoints` marks the checkpoint with the breach.
@@ -27,12 +27,12 @@ from ..runtime.logs import StepLog
 
 SPREAD = "watch/reward_std"
 MIN_USUAL_SPREAD = 0.1
-"""Floor of the usual spread, so that the first right answers of a weak policy are no spike: if one answer in ten earns
-1 and the others 0, rewards spread by 0.3, the limit at the default `watch.spike` of 3."""
+"""Floor of the usual standard deviation, so that the first right answers of a weak policy are no spike: if one answer
+in ten earns 1 and the others 0, it is 0.3, the limit at the default `watch.spike` of 3."""
 
 
 class Watch(Callback):
-    """Adds metrics `watch/...` to every step and finds breaches. A resumed run reads those of earlier steps."""
+    """Adds metrics `watch/...` to every step and finds breaches. A resumed run reads earlier metrics from the log."""
 
     def __init__(self, seed: int, limits: WatchSection, logged: StepLog) -> None:
         self.seed, self.limits, self.logged = seed, limits, logged
@@ -91,9 +91,9 @@ class Watch(Callback):
 
 
 SAME = 0.8
-"""Share of common words from which a message counts as a repetition of the question."""
-SHORTEST = 5
-"""Number of words from which the repetition of a question differs from the mention of a name in it."""
+"""Minimum share of the question's words in a message that repeats the question."""
+MIN_WORDS = 5
+"""Minimum number of words of such a question: to repeat a shorter one may be to mention a name in it."""
 
 
 def ask_spam(episodes: Sequence[Episode]) -> float:
@@ -103,26 +103,27 @@ def ask_spam(episodes: Sequence[Episode]) -> float:
 
 
 def malformed(episodes: Sequence[Episode]) -> float:
-    """The share of the policy's turns that have no act."""
+    """The share of the policy's turns that have no valid action."""
     return _share([turn.act == "say" for one in episodes for turn in one.turns if turn.by == "assistant"])
 
 
 def bare_answers(episodes: Sequence[Episode]) -> float:
     """The share of episodes that are an answer and nothing else."""
-    said = [[turn for turn in one.turns if turn.by == "assistant"] for one in episodes]
-    return _share([len(turns) == 1 and turns[0].act == "answer" and not turns[0].thought for turns in said])
+    policy_turns = [[turn for turn in one.turns if turn.by == "assistant"] for one in episodes]
+    return _share([len(turns) == 1 and turns[0].act == "answer" and not turns[0].thought for turns in policy_turns])
 
 
 def echoes(episodes: Sequence[Episode]) -> float:
-    """The share of episodes in which the policy hands the question back."""
+    """The share of episodes in which the policy repeats the question."""
     return _share([any(_repeats(turn, one.turns[0].text) for turn in one.turns[1:]) for one in episodes])
 
 
 def _repeats(turn: Turn, question: str) -> bool:
     if turn.by != "assistant" or turn.act not in ("ask", "answer"):
         return False
-    said, asked = Counter(words(turn.text)), Counter(words(question))
-    return asked.total() >= SHORTEST and (said & asked).total() >= SAME * asked.total()
+    message_words, question_words = Counter(words(turn.text)), Counter(words(question))
+    common = (message_words & question_words).total()
+    return question_words.total() >= MIN_WORDS and common >= SAME * question_words.total()
 
 
 def _share(verdicts: Sequence[bool]) -> float:

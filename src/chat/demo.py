@@ -2,9 +2,9 @@
 
     made = run_demo(Path("models/tiny"), Path("models/tiny-trained"), "en", reporter)
 
-Samples and seed are fixed, decoding is greedy, and everything is measured when it runs. First comes a sample that is
-chosen for what training changed, and says so. The others do not depend on the policies: of each task the first that
-lacks something and the first that is complete.
+Samples and seed are fixed, decoding is greedy, and everything is measured when it runs. The first sample shown is one
+that training changed, and it is marked as chosen. The choice of the others does not depend on the policies: for each
+task the first incomplete sample and the first complete one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Side:
     episodes: Sequence[Episode]
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Episodes that count for each figure, and of how many."""
+        """By figure, the number of episodes that count and the number that could."""
         found = figures(self.episodes)
         counted = {name: (round((found[name].value or 0.0) * found[name].n), found[name].n) for name in COUNTED}
         return {"right": (sum(map(is_right, self.episodes)), len(self.episodes)), **counted}
@@ -73,6 +73,7 @@ def run_demo(base: Path, trained: Path, lang: Lang, reporter: Reporter, n: int =
 
 
 def first_gain(base: Sequence[Episode], trained: Sequence[Episode]) -> int | None:
+    """Place of the first sample that the trained policy solves by asking and the base does not solve."""
     pairs = enumerate(zip(base, trained, strict=True))
     return next((place for place, (old, new) in pairs if new.need_ask_success and not old.success), None)
 

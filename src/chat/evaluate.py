@@ -99,6 +99,7 @@ def evaluate_model(
 
 
 def setting_of(limits: RolloutLimits, greedy: bool, seed: int) -> dict[str, Any]:
+    """Settings of the rollouts, which must be equal in evaluations that are compared."""
     return {"rollout": {**limits.facts(), "tools": list(limits.tools)}, "greedy": greedy, "seed": seed}
 
 
@@ -129,7 +130,7 @@ def compared(then: ModelEvaluation, now: ModelEvaluation) -> list[Check]:
     for name in HEADLINE:
         old, new = then.figures[name], now.figures[name]
         if old.low is not None and old.high is not None:
-            # An interval around a share of 0 ends at 0 only up to the last bit.
+            # Rounded, because the interval of a share of 0 ends at 0 only up to the last bit.
             made.append(check(f"{name}[low]", new.value, ">=", round(old.low, DIGITS), *remedy))
             made.append(check(f"{name}[high]", new.value, "<=", round(old.high, DIGITS), *remedy))
     return made

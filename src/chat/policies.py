@@ -50,7 +50,7 @@ class Policy(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """SHA-256 of its files; name and address of a model behind a server, whose files nobody sees."""
+        """SHA-256 of its files; for a model behind a server, its name and address."""
 
     def rollout(
         self,
@@ -104,7 +104,7 @@ def open_policy(
 
 
 class Renderers:
-    """How a policy reads a dialogue: with its actions (tags or tool calls), or in plain chat."""
+    """The renderers of a policy: one with its actions (tags or tool calls), one for plain chat."""
 
     def __init__(self, tokenizer: Any, stop_ids: frozenset[int], limits: RolloutLimits) -> None:
         self.actions = make_renderer(tokenizer, stop_ids, limits.actions, limits.tools)
@@ -116,7 +116,10 @@ class Renderers:
 
 
 class TorchPolicy(Policy):
-    """A model that `transformers` reads, adapters merged. Many dialogues at a time. Without `limits`, by its size."""
+    """A model that `transformers` reads, with adapters merged. It runs many dialogues at a time.
+
+    Without `limits`, they depend on the number of positions of the model.
+    """
 
     def __init__(
         self, folder: Path, adapter: Path | None, temperature: float, seed: int, limits: RolloutLimits | None = None
@@ -244,7 +247,7 @@ class ServerPolicy(Policy):
             try:
                 for call in as_completed(calls):
                     if error := call.exception():
-                        # Replies that are on the way still come; no further call starts.
+                        # Calls that have started still end; no further call starts.
                         failures.append(error)
                         stopped.set()
                     elif reply := call.result():
@@ -263,7 +266,7 @@ class ServerPolicy(Policy):
 
 def _open_server(url: str, environment: Mapping[str, str]) -> ChatServer:
     """The server, and its model: $POLICY_MODEL, or the only one that it offers."""
-    name, key = (environment.get(key, "").strip() for key in ("POLICY_MODEL", "POLICY_API_KEY"))
+    name, key = (environment.get(variable, "").strip() for variable in ("POLICY_MODEL", "POLICY_API_KEY"))
     server = ChatServer(url, name, key, environment, who="the policy's server", where=url, timeout_s=SERVER_TIMEOUT_S)
     if not name:
         offered = server.models()
@@ -279,7 +282,7 @@ def _open_server(url: str, environment: Mapping[str, str]) -> ChatServer:
 
 @contextmanager
 def open_gguf_policy(path: Path, temperature: float, limits: RolloutLimits | None = None) -> Iterator[GgufPolicy]:
-    """The policy in a GGUF file. Without `limits`, by the size of its context."""
+    """The policy in a GGUF file. Without `limits`, they depend on the length of its context."""
     from ..release.gguf_export import FUNCTIONS
     from ..release.gguf_tokenizer import open_reader, read_tokenizer
     from ..release.llamacpp import open_gguf, require_gguf
@@ -327,7 +330,8 @@ def _tokens(renderer: Renderer, messages: Sequence[Message]) -> list[int]:
 
 
 def _split_thought(text: str) -> Reply:
-    """
+    """The reply in a text, without the thought before it.
+
     >>> _split_thought("<think>2 + 2</think>4"), _split_thought("4"), _split_thought("<think>2 +")
     (Reply(text='4', thought='2 + 2'), Reply(text='4', thought=''), Reply(text='', thought='2 +'))
     """

@@ -15,6 +15,7 @@ from ..core.files import explain_read_errors
 from ..core.jsonl import read_records
 from ..data.pool.build import builtin_samples
 
+DRAWN = 40  # samples of the built-in worlds that a chat draws from
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
@@ -26,7 +27,7 @@ class Page(Struct, frozen=True):
 
 
 def typed_sample(prompt: str, articles: tuple[Article, ...]) -> Sample:
-    """A task that a person typed. Nothing is known of its answer, so its task is `detect`, which has no success."""
+    """The sample of a typed question. Its answer is unknown, so its task is `detect`, which has no success."""
     lang: Lang = "zh" if re.search(f"[{CJK}]", prompt) else "en"
     return Sample(
         id="typed",
@@ -63,7 +64,8 @@ def read_articles(path: Path) -> tuple[Article, ...]:
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """
+    """Sentences of a text.
+
     >>> sentences("Lund is a city. It has a cathedral! 隆德是座城市。人口九万。")
     ('Lund is a city.', 'It has a cathedral!', '隆德是座城市。', '人口九万。')
     """

@@ -1,7 +1,7 @@
-"""Sealed folders: a folder that shows whether it is whole and unchanged.
+"""Sealed folders: their files can be checked to be complete and unchanged.
 
 `manifest.json` holds the SHA-256 of every file, `COMPLETE` the SHA-256 of the manifest. `COMPLETE` is written last,
-after everything else is on disk, so a folder that has it was finished; later changes do not match the checksums.
+after everything else is on disk, so a folder that has it is complete; changed files do not match their checksums.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FileEntry(Record, frozen=True):
 
 
 class Seal(Record, frozen=True):
-    """`manifest.json`."""
+    """Content of `manifest.json`."""
 
     step: int
     marks: dict[str, Any]
@@ -76,10 +76,10 @@ def final_seals(checkpoints: Path) -> list[Path]:
 
 
 def read_seal(folder: Path) -> Seal:
-    """The manifest of a completed folder. The files themselves are not checked."""
+    """The manifest of a complete folder. The files themselves are not checked."""
     try:
-        stated, manifest = _read(folder, COMPLETE).decode().strip(), _read(folder, SEAL_FILE)
-        if stated != sha256(manifest).hexdigest():
+        expected, manifest = _read(folder, COMPLETE).decode().strip(), _read(folder, SEAL_FILE)
+        if expected != sha256(manifest).hexdigest():
             raise Damaged(f"{SEAL_FILE} is not the one that {COMPLETE} was written for")
         if not is_plain_json(manifest):
             raise Damaged(f"{SEAL_FILE} is not written as AskGate writes it, such as with a key twice")
@@ -92,24 +92,24 @@ def read_seal(folder: Path) -> Seal:
 
 def verify(folder: Path) -> Seal:
     """Checks every file. `Damaged` names the first one that differs from the manifest, or that it does not list."""
-    found = read_seal(folder)
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
-    for name in sorted(there - {SEAL_FILE, COMPLETE, *found.files}):
+    manifest = read_seal(folder)
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+    for name in sorted(names - {SEAL_FILE, COMPLETE, *manifest.files}):
         raise Damaged(f"{name} was not there when it was saved")
-    for name, filed in found.files.items():
+    for name, entry in manifest.files.items():
         path = folder / name
         if not path.is_file():
             raise Damaged(f"{name} is missing")
         if path.is_symlink():
             raise Damaged(f"{name} is a link, and a file was saved")
-        if path.stat().st_size != filed.bytes:
-            raise Damaged(f"{name} has {path.stat().st_size} bytes, {filed.bytes} were saved")
+        if path.stat().st_size != entry.bytes:
+            raise Damaged(f"{name} has {path.stat().st_size} bytes, {entry.bytes} were saved")
         try:
-            if sha256_file(path) != filed.sha256:
+            if sha256_file(path) != entry.sha256:
                 raise Damaged(f"{name} was changed: its SHA-256 is not the one that was saved")
         except BadInput as error:
             raise Damaged(f"{name} {error.what}") from None
-    return found
+    return manifest
 
 
 def copy_sealed(source: Path, target: Path) -> None:
@@ -121,7 +121,7 @@ def copy_sealed(source: Path, target: Path) -> None:
         for folder in missing:
             disk.make_folder(folder)
         write_file(target / name, read_blocks(source / name))
-        # The copy will be sealed as it was read, which may differ from what was saved.
+        # The caller seals the copy as it is now, so it must equal the file that was saved.
         if sha256_file(target / name) != files[name].sha256:
             what = f"{name} changed while it was copied"
             raise BadInput(what, where=str(source), remedy="check both disks; this checkpoint was not copied")

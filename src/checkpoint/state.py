@@ -1,9 +1,9 @@
 """The state of a run as two plain files: tensors in `state.safetensors`, everything else in `state.json`.
 
-Neither can run code when it is loaded. What is loaded equals what was saved: int keys, tuples and numpy arrays keep
+Neither can run code when it is loaded. The loaded state equals the saved one: int keys, tuples and numpy arrays keep
 their type, floats their last bit, integers any size. JSON objects with a single key that begins with `$` stand for
-types that JSON lacks. A value of another type is refused by its path when it is saved, and a key or a shape that does
-not fit when it is loaded.
+types that JSON lacks. Saving refuses a value of another type and names its path; loading refuses a key or a shape that
+does not fit.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def unpack_state(folder: Path) -> dict[Any, Any]:
     return tree
 
 
-def same_layout(found: Mapping[str, Any], like: Mapping[str, Tensor], where: str) -> None:
-    """Raises BadInput where names, shapes or types of the weights of a checkpoint differ from `like`."""
+def require_same_layout(found: Mapping[str, Any], like: Mapping[str, Tensor], where: str) -> None:
+    """Refuses weights of a checkpoint whose names, shapes or types differ from `like`."""
     if missing := [name for name in like if name not in found]:
         raise BadInput(f"{missing[0]} is missing", where=f"{where}: weights", remedy=_REMEDY)
     for name, value in found.items():

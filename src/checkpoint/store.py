@@ -5,9 +5,9 @@
     checkpoints/local/best/           copies of the best checkpoints; added to, never changed
     checkpoints/local/final_model/    the policy at the end
 
-A checkpoint is written under a name that begins with a dot and renamed when it is whole. One that is dropped is renamed
-to such a name before its first file is removed. So at any moment there are whole checkpoints and names with a dot, and
-the next run removes the latter.
+A checkpoint is written under a name that begins with a dot and renamed when it is whole. A checkpoint that is dropped
+is renamed to such a name before its first file is removed. So at any moment there are whole checkpoints and names with
+a dot, and the next run removes the latter.
 
 Steps only increase. A run that rolls its weights back keeps counting, so a resumed run always resumes from the newest
 whole checkpoint.
@@ -40,18 +40,19 @@ BEST = "best"
 ALERT = "alert"
 """Mark of a checkpoint that was saved while KL alerts were pending, or right after a rollback."""
 TIMED = "timed"
-"""Mark of a checkpoint that was saved by the clock, or because a callback ended the run, not at a round step."""
+"""Mark of a checkpoint that was saved because of the time, or because a callback ended the run, at any other step than
+those of the schedule."""
 BREACHED = "breached"
 """Mark with all steps whose weights were known to breach `kl_alert` when the checkpoint was saved."""
 STOPPED, HACKING = "stopped", "reward_hacking"
 """Marks with the reason for which a user's callback, or the watch on reward hacking, ended the run here; else empty."""
 VALUE = "value"
-"""Mark of an evaluated checkpoint: the figure that `best/` compares, higher is better."""
+"""Mark of an evaluated checkpoint: the metric that `best/` compares, higher is better."""
 VALUED_BY = "valued_by"
-"""Mark that names how it was evaluated. Values that were measured in different ways are not compared."""
+"""Mark that identifies the settings of the evaluation: values under different settings are not compared."""
 _SAVING, _DROPPED = ".saving_", ".dropped_"
 _REPLACED = ".replaced_"
-"""Prefix of a whole folder that is being replaced. It is put back where its replacement did not arrive."""
+"""Prefix of a whole folder that is being replaced. It is put back if its replacement did not get its name."""
 _STEP = re.compile(r"step_(\d{5,})")
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _RESUME_OR_MOVE = f"resume with {RESUME}, or move the folder away"
@@ -65,7 +66,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint of which every byte was verified."""
+    """A checkpoint whose files were all verified."""
 
     step: int
     path: Path
@@ -89,7 +90,7 @@ class CheckpointFolder:
         return sorted(int(match[1]) for entry in self.path.iterdir() if (match := _STEP.fullmatch(entry.name)))
 
     def verify(self, step: int) -> Checkpoint:
-        """Raises `Damaged` where the checkpoint is not as it was saved."""
+        """Verifies every file of a checkpoint. Raises `Damaged` if one is not as it was saved."""
         found = verify(self.folder(step))
         if found.step != step:
             raise Damaged(f"{SEAL_FILE} is of step {found.step}")
@@ -100,7 +101,7 @@ class CheckpointFolder:
     ) -> Path:
         """Makes or replaces a sealed folder of that name, filled by `fill`. After an error it is as it was before.
 
-        `sealed` is given the folder before it gets its name.
+        `sealed` is called with the sealed folder before it gets its name.
         """
         target, new = self.path / name, self.path / f"{_SAVING}{name}"
         try:
@@ -160,14 +161,14 @@ class CheckpointFolder:
         return target
 
     def sweep(self) -> None:
-        """Removes what an interrupted save left behind, and puts back what it had moved out of the way."""
+        """Removes the temporary folders of an interrupted save, and puts back a folder that it was replacing."""
         for entry in sorted(self.path.iterdir()) if self.path.is_dir() else ():
             if entry.name.startswith(_REPLACED):
-                place = self.path / entry.name.removeprefix(_REPLACED)
-                if place.exists():
+                target = self.path / entry.name.removeprefix(_REPLACED)
+                if target.exists():
                     remove_tree(entry)
                 else:
-                    disk.rename(entry, place)
+                    disk.rename(entry, target)
                     disk.sync(self.path)
             if entry.name.startswith((_SAVING, _DROPPED)):
                 remove_tree(entry)
@@ -202,7 +203,7 @@ def require_checkpoint(found: Checkpoint | None, damaged: Sequence[DamagedCheckp
 
 
 def newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFolder, int]]:
-    """All checkpoints, newest first; of the same step that of the run before that of the mirror."""
+    """All checkpoints, newest first; of the same step in the order of the folders (own, mirror)."""
     found = [(folder, step) for folder in folders for step in folder.steps()]
     return sorted(found, key=lambda one: -one[1])
 
@@ -210,7 +211,7 @@ def newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFo
 class CheckpointStore:
     """The checkpoints of a run in progress, and their mirror. A second run on the same folder is refused.
 
-    `record` is given each checkpoint when it is sealed, before a later run can find it.
+    `record` is called with step and folder of each checkpoint when it is sealed, before a later run can find it.
     """
 
     def __init__(
@@ -247,7 +248,7 @@ class CheckpointStore:
         return max((step for folder in self._folders for step in folder.steps()), default=None)
 
     def require_new(self) -> None:
-        """Refuses to start a new run in a folder that holds one. Its first save would be too late to find out."""
+        """Refuses to start a new run in a folder that holds one, before the first save would fail."""
         if self.last_step is not None:
             what = f"holds a run that came to step {self.last_step}"
             raise BadInput(what, where=str(self.root), remedy=_RESUME_OR_MOVE)
@@ -302,10 +303,7 @@ class CheckpointStore:
         return None
 
     def best(self, step: int, value: float, by: str = "") -> Path | None:
-        """Copies a checkpoint to `best/` if its value is above all others there that were evaluated in the same way.
-
-        `by` names the way. Higher values are better.
-        """
+        """Copies a checkpoint to `best/` if its value is above all others there with the same `by` (`VALUED_BY`)."""
         folders = [CheckpointFolder(folder.path / BEST) for folder in self._folders]
         held = {number: _value(folder, number, by) for folder in folders for number in folder.steps()}
         if step in held or not value > max(held.values(), default=-math.inf):
@@ -327,7 +325,7 @@ class CheckpointStore:
         return path
 
     def recover_model(self, name: str) -> None:
-        """Copies a model back from the mirror, where this folder has lost it."""
+        """Copies a model back from the mirror, if it is missing in this folder."""
         for mirror in self._folders[1:]:
             source = mirror.path / name
             if not (self.root / name).exists() and source.exists():
@@ -343,7 +341,7 @@ class CheckpointStore:
     def _prune(self, folder: CheckpointFolder) -> None:
         """Deletes old checkpoints. For each one kept, also keeps the one to which a run resumed there would roll back.
 
-        For the newest this is an earlier one, because it is not known yet whether its own weights breach the limit.
+        For the newest checkpoint this is an earlier one: it is not known yet whether its weights breach `kl_alert`.
         """
         steps = folder.steps()
         good = [step for step in steps if step not in self.breached and _is_good(_marks(folder, step))]
@@ -354,11 +352,11 @@ class CheckpointStore:
             if step not in kept:
                 folder.drop(step)
 
-    def _mirror(self, act: Callable[[CheckpointFolder], object]) -> None:
-        """Acts on the mirror. Where that fails the run continues with a warning, and the next save tries again."""
+    def _mirror(self, write: Callable[[CheckpointFolder], object]) -> None:
+        """Calls `write` with the mirror. If it fails, the run continues with a warning; the next save tries again."""
         for folder in self._folders[1:]:
             try:
-                act(folder)
+                write(folder)
             except (BadInput, OSError) as error:
                 log.warning("not mirrored: %s", error)
 
@@ -370,12 +368,13 @@ def _is_same(target: Path, made: Seal) -> bool:
 
 
 def _is_good(marks: Mapping[str, Any] | None) -> bool:
-    """Whether a run may roll back to it. Not to a timed one: the same run, uninterrupted, would not have it."""
+    """Whether a run may roll back to a checkpoint with these marks. Not to a timed one: the same run without an
+    interruption would not have it."""
     return marks is not None and not marks.get(ALERT) and not marks.get(TIMED)
 
 
 def _marks(folder: CheckpointFolder, step: int) -> dict[str, Any] | None:
-    """The marks of a checkpoint; None where its manifest is damaged."""
+    """The marks of a checkpoint; None if its manifest is damaged."""
     try:
         return read_seal(folder.folder(step)).marks
     except Damaged:
@@ -383,6 +382,7 @@ def _marks(folder: CheckpointFolder, step: int) -> dict[str, Any] | None:
 
 
 def _value(folder: CheckpointFolder, step: int, by: str) -> float:
+    """The value of an evaluated checkpoint; minus infinity if it is damaged or was evaluated with other settings."""
     marks = _marks(folder, step)
     if marks is None:
         log.warning("%s: its manifest is damaged, so its value does not count", folder.folder(step))

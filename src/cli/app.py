@@ -145,11 +145,11 @@ def common(version: Annotated[bool, typer.Option("--version", is_eager=True, cal
     \b
     Exit codes:
       0    passed or done
-      1    a gate or check failed, a stage is not done, a callback (such as the
-           reward-hacking watch) stopped training, results of `eval --compare`
-           differ, or `report` or `package` found an amber that is not signed off
-      2    bad input or environment, scores or evidence that are not genuine,
-           a round whose judge failed, or a defect in AskGate
+      1    a gate or check failed, a stage is not done, a callback stopped training
+           (such as for reward hacking), results of `eval --compare` differ, or
+           `report` or `package` found an amber that is not signed off
+      2    bad input or environment, scores or evidence that are not genuine (the
+           gates fresh, scoring and judge of a round too), or a defect in AskGate
       130  you pressed Ctrl-C
     """
 
@@ -202,19 +202,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with explain_disk_errors(Path(), "run the command again; no file is left half-written", only_full=True):
             command(terminal_language())(arguments, prog_name="askgate")
     except BadInput as error:
-        show.complain(show.explain(error))
+        show.note(show.explain(error))
         sys.exit(error.exit_code)
     except SystemExit as left:
-        # The reader of our output is gone. Libraries exit with 1 then, which would be a verdict.
+        # The reader of our output is gone (`| head`). Libraries then exit with 1, which would mean that a gate failed.
         if isinstance(left.__context__, BrokenPipeError):
             sys.exit(BadInput.exit_code)
         raise
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (extra := extra_with(error.name or "")):
             remedy = f"pip install 'askgate[{extra}]' (in a checkout: make setup)"
-            show.complain(show.explain(BadInput(f"{error.name} is not installed", remedy=remedy)))
+            show.note(show.explain(BadInput(f"{error.name} is not installed", remedy=remedy)))
         elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            show.complain(show.explain(BadInput("a path is too long", remedy="choose shorter names")))
+            show.note(show.explain(BadInput("a path is too long", remedy="choose shorter names")))
         else:
             sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)
@@ -234,7 +234,7 @@ def say_activate(arguments: Sequence[str]) -> None:
     if Path(sys.argv[0]).name == "askgate" and which("askgate") is None and activate.exists():
         shown = activate.relative_to(Path.cwd()) if activate.is_relative_to(Path.cwd()) else activate
         english = f"to type `askgate` without its path, first run: . {shown}"
-        show.complain(english, f"要直接输入 `askgate`，请先运行：. {shown}")
+        show.note(english, f"要直接输入 `askgate`，请先运行：. {shown}")
 
 
 def extra_with(module: str) -> str:

@@ -30,7 +30,6 @@ TINY, TINY_TRAINED = Path("models/tiny"), Path("models/tiny-trained")
 MAX_TURNS, MAX_TURNS_TYPED = 6, 12  # turns of the policy: as in evaluations, and with a person, who may be asked more
 WIDE = 110  # columns of a terminal in which the demo shows both policies side by side
 RESULT_SHOWN = 240  # characters of a tool's result that the demo shows in the terminal; its page has all of them
-DRAWN = 40  # samples of the built-in worlds that `--simulate` draws from
 
 
 def chat(
@@ -137,6 +136,7 @@ def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:
 
 
 def _print_counts(made: Demo, printer: DialoguePrinter) -> None:
+    """A table of the counts of both policies over all samples of the demo."""
     counts = {name: side.counts() for name, side in made.sides.items()}
     printer.headline(printer.label("demo", "about").format(n=len(made.samples)))
     rows = [
@@ -185,11 +185,12 @@ def _simulate(policy: Policy, samples: Iterator[Sample], pool: Path | None, prin
 
 
 def _draw(pool: Path | None, lang: Lang, seed: int) -> Iterator[Sample]:
+    """Samples of the pool, or held-out ones of the built-in worlds, in random order."""
     from random import Random
 
     from askgate_env.types import Sample
 
-    from ..chat.samples import held_out_samples
+    from ..chat.samples import DRAWN, held_out_samples
     from ..core.jsonl import read_unique
 
     samples = held_out_samples(DRAWN, lang, seed) if pool is None else list(read_unique(pool, Sample))

@@ -73,8 +73,8 @@ def build_rollout_pool(
     options.say_tasks(source, meta.mix, mix)
     show.say_rows(own_remarks(plan, out), stderr=True)
     for task, count in meta.reused.items():
-        show.complain(f"{task}: {count:,} samples use a record that another sample uses too")
-    show.made(
+        show.note(f"{task}: {count:,} samples use a record that another sample uses too")
+    show.print_outputs(
         [out],
         as_json,
         left_aside=meta.left_aside,
@@ -134,8 +134,8 @@ def diversity_report(
 ) -> None:
     """Measure the diversity of a pool.
 
-    Reports type-token ratio (TTR), distinct-1 and distinct-2, 3-gram KL divergence from template pack v1, Zipf slope,
-    roles, and registers (styles of speech).
+    Reports type-token ratio (TTR), distinct-1 and distinct-2, 3-gram KL divergence from the same pool in the plain
+    wording of templates/pack_v1, Zipf slope, roles, and registers (styles of speech).
     """
     from ..data.pool.build import reference_samples
     from ..data.quality.diversity import diversity_report as measure
@@ -215,7 +215,7 @@ def difficulty_metrics(
 
     with open_workers(cluster) as workers:
         counts = measure(in_path, out, workers)
-    show.made([out], as_json, counts)
+    show.print_outputs([out], as_json, counts)
 
 
 def difficulty_bucketize(
@@ -232,7 +232,7 @@ def difficulty_bucketize(
     from ..data.difficulty.bucketize import difficulty_bucketize as bucketize
 
     counts = bucketize(metrics, parse.target(target), parse.tasks(by_task), out)
-    show.made([out], as_json, counts)
+    show.print_outputs([out], as_json, counts)
 
 
 def validate_difficulty(
@@ -285,7 +285,7 @@ def samples(
     printer = DialoguePrinter(lang := terminal_language())
     chosen = list(islice((one for one in read_records(pool, Sample) if one.hidden is not None or not need_ask), n))
     if not chosen:
-        show.complain(f"{pool}: no sample needs a clarifying question", f"{pool}：没有需要提问的样本")
+        show.note(f"{pool}: no sample needs a clarifying question", f"{pool}：没有需要提问的样本")
     for one in chosen:
         printer.headline(f"{one.id} · {one.task}")
         printer.rows([row for turn in one.dialogue for row in turn_rows(turn, lang)] + sample_rows(one, lang))
@@ -295,7 +295,7 @@ def make_min_data(as_json: options.Json = False) -> None:
     """Make the small data sets of configs/train_local.yaml. Writes data/train_min.jsonl and data/eval_min.jsonl."""
     from ..data.pool.build import make_minimal
 
-    show.made(make_minimal(Path("data")), as_json)
+    show.print_outputs(make_minimal(Path("data")), as_json)
 
 
 def export(
@@ -318,7 +318,7 @@ def export(
 
     facts = write_rows(pool, form, out, episodes)
     if held_out := facts.splits.get("shadow"):
-        show.complain(f"{held_out} of {facts.rows} rows are of held-out samples: evaluate with them, do not train")
+        show.note(f"{held_out} of {facts.rows} rows are of held-out samples: evaluate with them, do not train")
     show.result(facts, as_json, _print_export, out, facts_path(out))
 
 

@@ -15,7 +15,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from askgate_env.dimensions import NOTHING
+from askgate_env.dimensions import NO_HITS
 from askgate_env.types import Episode, Lang, Sample, Turn
 
 from ..eval.metrics import is_lucky, is_right
@@ -85,7 +85,7 @@ class DialoguePrinter:
             return work()[0]
 
     def typed(self, sample: Sample, ask: str, before: object) -> str:
-        """A person as the user: reads the reply to a question."""
+        """The user of an environment whom a person plays: reads the reply to a question."""
         self._waiting.stop()
         said = self.read()
         if self.console.is_terminal:
@@ -137,7 +137,7 @@ def turn_rows(turn: Turn, lang: Lang, you: bool = False) -> list[Row]:
         rows.append((pick(speaker, lang), Text(printable(turn.thought), "dim italic")))
     text = Text(printable(turn.text))
     if turn.by == "tool":
-        if lang == "zh" and turn.text == NOTHING:
+        if lang == "zh" and turn.text == NO_HITS:
             text = Text(pick(CHAT["nothing_found"], lang))
         text.stylize("dim")
     elif turn.by == "assistant":
@@ -170,7 +170,8 @@ def sample_rows(sample: Sample, lang: Lang) -> list[Row]:
 
 
 def reward_text(reward: Mapping[str, float], lang: Lang = "en") -> str:
-    """
+    """The reward and its terms in one line.
+
     >>> reward_text({"outcome": 1.0, "overclar": -0.07})
     '+0.93 = outcome +1.00, overclar -0.07'
     """
@@ -180,6 +181,7 @@ def reward_text(reward: Mapping[str, float], lang: Lang = "en") -> str:
 
 
 def grid(rows: list[Row]) -> Table:
+    """Rows as a table without borders, with the labels in a narrow first column."""
     made = Table.grid(padding=0)
     made.add_column(width=LABEL_WIDTH, no_wrap=True, style="bold")
     made.add_column(overflow="fold")
@@ -194,8 +196,10 @@ def pick(both: Any, lang: Lang) -> str:
 
 
 def padded(label: str) -> str:
+    """A label filled up with spaces to `LABEL_WIDTH` columns; a Chinese character takes two."""
     return label + " " * (LABEL_WIDTH - cell_len(label))
 
 
 def printable(text: str) -> str:
+    """The text without control characters."""
     return _CONTROL.sub("", text)

@@ -16,10 +16,11 @@ from ..core.errors import BadInput
 from ..runtime.language import in_language as both
 from . import options, show
 
-LEAST_PYTHON, LEAST_DISK_GB, LEAST_MEMORY_GB = (3, 11), 5.0, 4.0
+MIN_PYTHON, MIN_DISK_GB, MIN_MEMORY_GB = (3, 11), 5.0, 4.0
 GB = 2**30
 LIBRARIES = ("torch", "transformers", "peft", "xllamacpp")
 INSTALL = "pip install 'askgate[train]'"
+# Optional libraries: what each is for, and the extra of AskGate that installs it.
 EXTRAS = {"bitsandbytes": ("QLoRA", "gpu"), "trl": ("engine trl_ppo", "trl"), "datasets": ("--source hf", "hf")}
 
 WHAT_ZH = {"memory": "内存", "disk": "磁盘", "judge": "评委"}
@@ -45,8 +46,8 @@ def doctor(as_json: options.Json = False) -> None:
         show.print_json(found)
     else:
         for one in found:
-            lamp = both("ok     ", "正常") if one.ok else both("MISSING", "缺失")
-            show.say(f"{lamp} {both(one.what, WHAT_ZH.get(one.what, one.what))}: {one.found}")
+            state = both("ok     ", "正常") if one.ok else both("MISSING", "缺失")
+            show.say(f"{state} {both(one.what, WHAT_ZH.get(one.what, one.what))}: {one.found}")
             if one.type_this:
                 show.say(f"        -> {one.type_this}")
         if not ready:
@@ -67,8 +68,8 @@ def doctor(as_json: options.Json = False) -> None:
 def _libraries() -> list[Finding]:
     from .. import __version__
 
-    known = sys.version_info[:2] >= LEAST_PYTHON
-    wanted = ".".join(map(str, LEAST_PYTHON))
+    known = sys.version_info[:2] >= MIN_PYTHON
+    wanted = ".".join(map(str, MIN_PYTHON))
     found = [
         Finding("AskGate", __version__),
         Finding("Python", platform.python_version(), known, "" if known else f"install Python {wanted} or later"),
@@ -88,6 +89,7 @@ def _libraries() -> list[Finding]:
 
 
 def _version(name: str) -> str:
+    """Installed version of a distribution; empty if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -103,11 +105,11 @@ def _device() -> list[Finding]:
 
     device, cpu = get_device(), torch.device("cpu")
     memory = memory_gb(cpu)
-    least = f"{LEAST_MEMORY_GB:.0f} GB"
-    more = both(f"use a machine with {least} or more", f"请使用内存不少于 {least} 的机器")
-    few = "" if memory >= LEAST_MEMORY_GB else more
+    least = f"{MIN_MEMORY_GB:.0f} GB"
+    remedy = both(f"use a machine with {least} or more", f"请使用内存不少于 {least} 的机器")
+    enough = memory >= MIN_MEMORY_GB
     cores = both(f"{os.cpu_count()} cores", f"{os.cpu_count()} 核")
-    found = [Finding("memory", f"{memory:.1f} GB, {cores}", not few, few)]
+    found = [Finding("memory", f"{memory:.1f} GB, {cores}", enough, "" if enough else remedy)]
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
         found.append(Finding("GPU", f"{name}, {memory_gb(device):.1f} GB, CUDA {torch.version.cuda}"))
@@ -123,10 +125,11 @@ def _device() -> list[Finding]:
 
 def _disk() -> Finding:
     free = shutil.disk_usage(Path()).free / GB
-    least = f"{LEAST_DISK_GB:.0f} GB"
-    typed = both(f"free {least} on the disk of this folder", f"请为此目录所在磁盘腾出 {least}")
-    few = "" if free >= LEAST_DISK_GB else typed
-    return Finding("disk", both(f"{free:.1f} GB free here", f"此处可用 {free:.1f} GB"), not few, few)
+    least = f"{MIN_DISK_GB:.0f} GB"
+    remedy = both(f"free {least} on the disk of this folder", f"请为此目录所在磁盘腾出 {least}")
+    enough = free >= MIN_DISK_GB
+    found = both(f"{free:.1f} GB free here", f"此处可用 {free:.1f} GB")
+    return Finding("disk", found, enough, "" if enough else remedy)
 
 
 def _judge() -> Finding:

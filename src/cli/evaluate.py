@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..eval.compare import Change
     from ..eval.trial import Compared, TrialReport
 
+Backend = Literal["pytorch", "llamacpp"]
 MORE_FIGURES = {
     "success_hard_hotpotqa_strategyqa": both("success, hard questions over articles", "成功率（查资料的困难题）"),
     "question_precision": both("question precision", "提问精确率"),
@@ -37,7 +38,7 @@ def eval_model(
     data: Path | None = None,
     limit: Annotated[int | None, Option(min=1)] = None,
     actions: Annotated[bool, Option("--actions")] = False,
-    backend: Literal["pytorch", "llamacpp"] = "pytorch",
+    backend: Backend = "pytorch",
     config: Path = options.QUICKSTART,
     overrides: options.Set = None,
     n: Annotated[int | None, Option(min=1)] = None,
@@ -67,42 +68,70 @@ def eval_model(
         if wrong := [flag for flag, value in held_out.items() if value]:
             remedy = "leave out what is named here; --limit runs fewer rows"
             raise BadInput("not with --bench, only with held-out samples", where=", ".join(wrong), remedy=remedy)
-        from ..benchmarks.runner import FOLDER, PAGE, run_benchmark
-
-        result, path = run_benchmark(bench, data, model, limit, actions, reporter=show.Terminal())
-        return show.result(result, as_json, _print_bench, path, path.with_suffix(".rows.jsonl"), FOLDER / PAGE)
-    from ..config.loader import load_train_config
-
-    if model is None:
+        _run_benchmark(bench, data, model, limit, actions, as_json)
+    elif model is None:
         if wrong := [flag for flag, value in one_model.items() if value]:
             raise BadInput("measures one model", where=", ".join(wrong), remedy="add --model FOLDER")
-        from ..training import results
+        _compare_run(config, overrides, tag, as_json)
+    else:
+        if tag:
+            raise BadInput("names the report on a training run", where="--tag", remedy="name the report with --out")
+        if adapter is not None and backend == "llamacpp":
+            remedy = "merge them with askgate export-gguf"
+            raise BadInput("a GGUF file takes no adapters", where="--adapter", remedy=remedy)
+        if model.startswith(("http://", "https://")):
+            remedy = f"add --bench NAME --data FILE, or talk to it: askgate chat {model}"
+            raise BadInput("a server is measured on benchmarks only", where=f"--model {model}", remedy=remedy)
+        overrides = [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])]
+        path = out or REPORTS / f"eval_{backend}.json"
+        _evaluate_model(Path(model), adapter, backend, config, overrides, greedy, compare, path, as_json)
 
-        settings = load_train_config(config, overrides)
-        options.say_profile(settings.profile)
-        report, (json_path, page) = results.evaluate(settings, parse.tag(tag) or config.stem)
-        if not as_json:
-            show_results(report)
-            show.wrote(page)
-        return show.finish(report, as_json, json_path)
-    if tag:
-        raise BadInput("names the report on a training run", where="--tag", remedy="name the report with --out")
-    if adapter is not None and backend == "llamacpp":
-        raise BadInput("a GGUF file takes no adapters", where="--adapter", remedy="merge them with askgate export-gguf")
-    if model.startswith(("http://", "https://")):
-        remedy = f"add --bench NAME --data FILE, or talk to it: askgate chat {model}"
-        raise BadInput("a server is measured on benchmarks only", where=f"--model {model}", remedy=remedy)
+
+def _run_benchmark(bench: str, data: Path, model: str, limit: int | None, actions: bool, as_json: bool) -> None:
+    """Runs a public benchmark and prints its figures."""
+    from ..benchmarks.runner import FOLDER, PAGE, run_benchmark
+
+    result, path = run_benchmark(bench, data, model, limit, actions, reporter=show.Terminal())
+    show.result(result, as_json, _print_bench, path, path.with_suffix(".rows.jsonl"), FOLDER / PAGE)
+
+
+def _compare_run(config: Path, overrides: list[str] | None, tag: str, as_json: bool) -> None:
+    """Compares a run with its base and checks the gates on the trained policy."""
+    from ..config.loader import load_train_config
+    from ..training import results
+
+    settings = load_train_config(config, overrides)
+    options.say_profile(settings.profile)
+    report, (json_path, page) = results.evaluate(settings, parse.tag(tag) or config.stem)
+    if not as_json:
+        show_results(report)
+        show.wrote(page)
+    show.finish(report, as_json, json_path)
+
+
+def _evaluate_model(
+    model: Path,
+    adapter: Path | None,
+    backend: Backend,
+    config: Path,
+    overrides: list[str],
+    greedy: bool,
+    compare: Path | None,
+    path: Path,
+    as_json: bool,
+) -> None:
+    """Measures one model on held-out samples, and checks it against the report `compare` if given."""
     from ..chat.evaluate import evaluate_model
+    from ..config.loader import load_train_config
     from ..core.files import write_json
 
-    settings = load_train_config(config, [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])])
-    found, checks = evaluate_model(Path(model), backend, settings, greedy, compare, show.Terminal(), adapter)
-    path = out or REPORTS / f"eval_{backend}.json"
+    settings = load_train_config(config, overrides)
+    found, checks = evaluate_model(model, backend, settings, greedy, compare, show.Terminal(), adapter)
     write_json(path, found)
     show.result(found, as_json, _print_evaluation, path)
     failed = [one for one in checks if not one.passed]
     for one in failed:
-        show.print_failure(f"{one.name}: {show.measured(one)}, must be {show.limit(one)}", one, show.complain)
+        show.print_failure(f"{one.name}: {show.measured(one)}, must be {show.limit(one)}", one, show.note)
     if failed:
         raise typer.Exit(1)
     if compare and not as_json:
@@ -196,18 +225,19 @@ def _print_compared(
     for name, label in labels.items():
         rows.append(_row(label, name, compared))
         rows += [_row(f"  {_seed(one)}", name, one) for one in seeds if one.changes]
-    show.print_table([title, both("base", "底模"), *_others(compared), *ends], rows)
+    show.print_table([title, both("base", "底模"), *_other_changes(compared), *ends], rows)
 
 
 def _row(label: str, name: str, compared: Compared) -> list[str]:
+    """Cells of a figure: base, the other policies, trained, change and 95% interval."""
     assert compared.changes is not None
     base, *rest = show.change_cells(name, compared.changes[name])
-    others = [show.change_cells(name, changes[name])[0] for changes in _others(compared).values()]
+    others = [show.change_cells(name, changes[name])[0] for changes in _other_changes(compared).values()]
     return [label, base, *others, *rest]
 
 
-def _others(compared: Compared) -> dict[str, dict[str, Change]]:
-    """Policies beside base and trained one, each with what the trained one changed."""
+def _other_changes(compared: Compared) -> dict[str, dict[str, Change]]:
+    """Changes of the trained policy over other policies than its base, by the label of that policy."""
     sides = {
         both("warm start", "热启动"): compared.over_warm_start,
         both("SFT control", "SFT 对照"): compared.over_control,

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from ..core.defaults import DIALOGUES, ProfileName
 from ..core.errors import BadInput
 from ..runtime.language import in_language as both
-from ..utils.process_map import rare_collections
+from ..utils.processes import rare_collections
 from . import options, show
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run_round(
         own = ", or name your own judge with SCORER_PROVIDER" if "SCORER_PROVIDER" in missing else ""
         raise BadInput("a round needs settings that are not set", where=", ".join(missing), remedy=typed + own)
     with show.Terminal().scoring(both(f"round {number}: scoring", f"第 {number} 轮预检: 评分")) as progress:
-        report, path = run(number, profile, os.environ, show.complain, progress, replaces)
+        report, path = run(number, profile, os.environ, show.note, progress, replaces)
     show.result(report, as_json, _print_round, path)
     if not report.passed:
         raise typer.Exit(report.exit_code)
@@ -83,8 +83,8 @@ def verify(
         from ..gates.verify import verify as check
         from ..training.verify_results import verify_results
 
-        rounds = check(deep, show.tell, owner_key=owner_key, tsa_root=tsa_root)
-        verify_results(deep, show.tell, dialogues=dialogues)
+        rounds = check(deep, show.say_translated, owner_key=owner_key, tsa_root=tsa_root)
+        verify_results(deep, show.say_translated, dialogues=dialogues)
     names = ", ".join(one.round for one in rounds)
     show.say(
         f"VERIFIED: {names}{', measured again' if deep else ''}",
@@ -96,7 +96,7 @@ def anchor(url: Annotated[str, Argument(metavar="URL")], root: Annotated[Path, O
     """Get a timestamp for the evidence from a timestamp authority. Only one hash is sent."""
     from ..gates.anchor import ANCHORS, make_anchor
 
-    make_anchor(url, root, show.tell)
+    make_anchor(url, root, show.say_translated)
     show.wrote(ANCHORS)
 
 
@@ -119,14 +119,16 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check
 
-    ticket = next((one for one in check(False, show.tell, signed=False) if one.round == "round2" and one.passed), None)
+    ticket = next(
+        (one for one in check(False, show.say_translated, signed=False) if one.round == "round2" and one.passed), None
+    )
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
     profile, password, by, reason = load_profile(ticket.profile), show.password_of(key), by.strip(), reason.strip()
     if amber:
         from ..gates.ambers import ambers, sign_amber
 
-        # Whoever signs sees what it is; a name that is not known is refused by `sign_amber`.
+        # Shown so that the signer knows what is accepted. `sign_amber` refuses an unknown name.
         show.print_ambers([one.fact for one in ambers(profile) if one.name == amber])
         by = by or show.ask("your name", "您的姓名")
         reason = reason or show.ask(f"why {amber} is acceptable", f"为何可以接受 {amber}")

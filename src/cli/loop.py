@@ -84,6 +84,7 @@ def _print_plan(loop: ProfileLoop) -> None:
 
 
 def _run(loop: ProfileLoop, until: str = "") -> int:
+    """Runs the loop, writes KPIs and report, and prints the lights that are not green. Returns the exit code."""
     from ..core.files import write_json
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import KPIS, measure
@@ -91,23 +92,23 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..loop.runner import worst
 
     if loop.will_train(until) and find_spec("torch") is None:
-        raise ModuleNotFoundError("the loop trains", name="torch")  # now, not after the stages that do without
+        raise ModuleNotFoundError("the loop trains", name="torch")  # before the first stage, not when training starts
     try:
         if loop.profile.name == "rc1" and loop.will_train(until):
             loop.require_live(os.environ)
             from ..loop.stages import trained_config
             from ..training.preflight import plan
 
-            # Before a stage pays a judge for a run that cannot be made here.
+            # Refuses a run that does not fit this machine before a stage pays the judge.
             plan(trained_config(loop.profile, loop.full))
         if not has_run():
-            show.complain(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
+            show.note(f"new run in {Path.cwd()}", f"在 {Path.cwd()} 新建运行")
         on_terminal = show.console().is_terminal
         view = StageTable(show.console(), loop.command) if on_terminal else StageView(show.say, loop.command)
         results = loop.run(os.environ, view, until)
     except KeyboardInterrupt:
         english = f"interrupted; type `{loop.command}` to resume: finished stages are not repeated"
-        show.complain(english, f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做")
+        show.note(english, f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做")
         return INTERRUPTED
     evaluation = newest_evaluation()
     try:
@@ -121,8 +122,8 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             write_rc1(loop.profile)
             show.wrote(RC1_PAGE)
     except BadInput as error:  # a refused report changes no light
-        show.complain("the reports are not complete:", "报告不完整：")
-        show.complain(show.explain(error))
+        show.note("the reports are not complete:", "报告不完整：")
+        show.note(show.explain(error))
     found = loop.lights()
     green = sum(light.colour == "green" for light in found)
     show.say(f"{green} of {len(found)} lights are green", f"{len(found)} 盏灯中 {green} 盏为绿灯")
@@ -168,8 +169,8 @@ def sync(
 ) -> None:
     """List the files that a run has produced, and those still missing.
 
-    Prints a JSON report and writes it to reports/sync/round_NUMBER.json: the artifacts of configs/sync.yaml that exist,
-    with their SHA-256, those that are missing, open problems and the next step.
+    Prints a report and writes it to reports/sync/round_NUMBER.json: which files named in configs/sync.yaml exist (with
+    their SHA-256) and which are missing, open problems and the next step.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet
@@ -185,8 +186,8 @@ def scale(to: str = "1000,5000", profile: ProfileName | None = None) -> None:
     """Score more samples with the judge, in steps.
 
     The run in this folder must have passed the stages pool_gate, difficulty_gate, calibration, shadow and ablation.
-    Profile rc1 also requires trial_gate. The gates are checked before and after each step. The command stops at the
-    first failure.
+    Profile rc1 also requires trial_gate. `askgate rc1 --list` explains the stages. The data gates are checked before
+    and after each step. The command stops at the first failure.
     """
     from ..loop.scale import grow
 
@@ -203,16 +204,18 @@ def init(folder: Annotated[Path, Argument(metavar="DIR")]) -> None:
 
 
 def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
-    """Prints one line per light: colour, name of the stage as in logs/stages/NAME.log, title. Lines wrap in a narrow
-    terminal, where a table would cut off what does not fit."""
+    """Prints one line per light: colour, name of the stage as in logs/stages/NAME.log, title.
+
+    In a narrow terminal lines wrap; a table would cut them off.
+    """
     from ..pages.render import LABELS
 
     width, names = max(map(len, COLOURS)) + 2, max((len(one.stage) for one in found), default=0) + 2
     for light in found:
-        lamp = both("RED" if light.colour == "red" else light.colour, LABELS["lamps"][light.colour][1])
+        colour = both("RED" if light.colour == "red" else light.colour, LABELS["lamps"][light.colour][1])
         why = both(f" ({light.why})", f"（{light.why_zh}）") if light.why else ""
         title = light.stage.ljust(names) + both(light.title, light.title_zh) + why
-        show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
+        show.say(Text.assemble((colour, COLOURS[light.colour]), " " * (width - len(colour)), title))
     if (run := certified_id()) and has_gated_run():
         show.say(f"run: {run} (report, verify and package are about it)", f"运行：{run}（报告、核验与复现包针对它）")
     elif run:
@@ -238,4 +241,4 @@ def _print_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
         columns = (both("value", "数值"), both("from", "来源"))
         show.print_table((part, *columns), rows, text=columns)
     for name in alarms(kpis):
-        show.complain(f"ALARM: {name} is past its limit; see {KPIS}", f"警报：{name} 超出限值；见 {KPIS}")
+        show.note(f"ALARM: {name} is past its limit; see {KPIS}", f"警报：{name} 超出限值；见 {KPIS}")

@@ -55,7 +55,7 @@ def chosen_profile(given: ProfileName | None, default: ProfileName | None = None
 
     ran = profiles_run()
     if default is None and not has_run():
-        show.complain(f"no run in {Path.cwd()}", f"{Path.cwd()} 中没有运行")
+        show.note(f"no run in {Path.cwd()}", f"{Path.cwd()} 中没有运行")
     usual = default or (ran[0] if ran else "quickstart")
     if given is None and set(ran) - {usual}:
         here = " and ".join(ran)
@@ -69,7 +69,7 @@ def chosen_profile(given: ProfileName | None, default: ProfileName | None = None
 
 
 def say_profile(name: str) -> None:
-    show.complain(f"profile: {name}", f"配置档：{name}")
+    show.note(f"profile: {name}", f"配置档：{name}")
 
 
 def say_tasks(source: str, tasks: Mapping[types.Task, float], mix: str = MIX) -> None:
@@ -79,7 +79,7 @@ def say_tasks(source: str, tasks: Mapping[types.Task, float], mix: str = MIX) ->
 
     if mix != MIX and parse.mix(mix) != tasks:
         made = ", ".join(f"{task}:{share:.2f}" for task, share in tasks.items())
-        show.complain(
+        show.note(
             f"--mix {mix} has no effect: the rows of source {source} decide about the tasks ({made})",
             f"--mix {mix} 不起作用：任务由来源 {source} 的数据决定（{made}）",
         )
@@ -93,7 +93,7 @@ def say_tasks(source: str, tasks: Mapping[types.Task, float], mix: str = MIX) ->
             "因此不检查答案，只看策略何时提问、问什么；"
             "要检查答案，请为每行写简短的 answer"
         )
-        show.complain(english, chinese)
+        show.note(english, chinese)
 
 
 def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:

@@ -18,7 +18,8 @@ Name = TypeVar("Name", bound=str)
 
 
 def mix(text: str) -> dict[Task, float]:
-    """
+    """Shares of the tasks.
+
     >>> mix("hotpotqa:0.45,strategyqa:0.30,gsm8k:0.25")
     {'hotpotqa': 0.45, 'strategyqa': 0.3, 'gsm8k': 0.25}
     """
@@ -26,7 +27,8 @@ def mix(text: str) -> dict[Task, float]:
 
 
 def target(text: str) -> dict[Level, float]:
-    """
+    """Shares of the levels of difficulty; 0 for a level that is not given.
+
     >>> target("easy:0.25,medium:0.45,hard:0.30")
     {'easy': 0.25, 'medium': 0.45, 'hard': 0.3}
     """
@@ -61,7 +63,8 @@ def tag(text: str) -> str:
 
 
 def seeds(text: str) -> tuple[int, ...]:
-    """
+    """Different seeds, separated by commas.
+
     >>> seeds("20250820, 20250821")
     (20250820, 20250821)
     """
@@ -73,7 +76,8 @@ def seeds(text: str) -> tuple[int, ...]:
 
 
 def sizes(text: str) -> list[int]:
-    """
+    """Rising sizes, separated by commas.
+
     >>> sizes("1000,5000")
     [1000, 5000]
     """
@@ -109,7 +113,8 @@ def shares(text: str, flag: str, example: Mapping[Name, float]) -> dict[Name, fl
 
 
 def names(text: str, flag: str, allowed: Sequence[Name]) -> tuple[Name, ...]:
-    """
+    """Different names out of `allowed`, separated by commas.
+
     >>> names("wiki, calc", "--tools", TOOLS)
     ('wiki', 'calc')
     """
@@ -120,6 +125,7 @@ def names(text: str, flag: str, allowed: Sequence[Name]) -> tuple[Name, ...]:
 
 
 def _known(raw: str, flag: str, allowed: Collection[Name]) -> Name:
+    """The allowed name that was typed, with the type of the allowed ones."""
     wanted = raw.strip()
     for name in allowed:
         if name == wanted:

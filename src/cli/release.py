@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..core.check import Report
 
 
+PORT = 8712  # default port of the board
 GgufType = Literal["f16", "q8_0", "q4_k_m"]
 
 
@@ -29,7 +30,7 @@ def export_gguf(
     adapter: Path | None = None,
     as_json: options.Json = False,
 ) -> None:
-    """Export a model to GGUF for llama.cpp. Compares its tokens and greedy choices with those of PyTorch."""
+    """Export a model to GGUF for llama.cpp. Compares tokens and greedy choices of llama.cpp with those of PyTorch."""
     if out.suffix != ".gguf":
         raise BadInput(f"{out} does not end in .gguf", where="--out", remedy="name a .gguf file")
     from ..release.gguf_check import PROMPTS
@@ -47,8 +48,8 @@ def package(out: Path = Path("reports/rc1/package.tgz"), key: Path | None = None
     """
     from ..release.package import make_package
 
-    made = make_package(out, key, show.password_of(key), show.tell)
-    show.made([made], as_json=False)
+    made = make_package(out, key, show.password_of(key), show.say_translated)
+    show.print_outputs([made], as_json=False)
 
 
 def reproduce(
@@ -69,7 +70,7 @@ def reproduce(
     from ..release.reproduce import pages_not_compared
     from ..release.reproduce import reproduce as check
 
-    facts = check(packed, show.tell, public_key, rerun, allow_class or (), owner_key, tsa_root)
+    facts = check(packed, show.say_translated, public_key, rerun, allow_class or (), owner_key, tsa_root)
     again = ", and trained again with the same weights" if rerun else ""
     pages = " except for its pages: another version of AskGate made them" if pages_not_compared(facts) else ""
     again_zh = "，重新训练后权重相同" if rerun else ""
@@ -93,7 +94,7 @@ def push(
     if (model is None) == (data is None):
         raise BadInput("name one thing to push", where="--model, --data", remedy="give --model FOLDER or --data FILE")
     if model is not None:
-        address = push_model(repo, model, public, show.complain)
+        address = push_model(repo, model, public, show.note)
     else:
         assert data is not None
         address = push_data(repo, data, public)
@@ -106,9 +107,6 @@ def _print_agreement(report: Report) -> None:
         f"{found['prompts_same']} of {found['prompts']} continuations are the same throughout; "
         f"{found['same']} of {found['tokens']} tokens, {found['near_ties']} near ties"
     )
-
-
-PORT = 8712
 
 
 def report(profile: ProfileName | None = None, evaluation: Path | None = None, as_json: options.Json = False) -> None:
@@ -128,14 +126,14 @@ def report(profile: ProfileName | None = None, evaluation: Path | None = None, a
         show.print_json(found)
     else:
         for one in found.verdict:
-            lamp = {
+            state = {
                 "green": "PASSED",
                 "amber": both("AMBER (signed off)", "黄灯（已签字）") if one.passed else both("AMBER", "黄灯"),
                 "red": "FAILED",
                 "grey": both("NOT YET", "未完成"),
             }[one.colour]
             told = both(one.told, one.told_zh).replace("\n", "\n  ")
-            show.say(f"{lamp} {both(one.name, one.name_zh)}: {told}")
+            show.say(f"{state} {both(one.name, one.name_zh)}: {told}")
         if found.training_run:
             show.say(f"about run {found.training_run}", f"针对运行 {found.training_run}")
         show.wrote(RC1_PAGE, RC1_JSON)
@@ -192,7 +190,7 @@ def board(
             where="--port",
             remedy="choose another, or 0 for any",
         ) from None
-    own = listener.getsockname()[1]
-    show.say(f"http://{HOST}:{own}/  ({both('Ctrl-C ends it', '按 Ctrl-C 结束')})")
-    config = uvicorn.Config(make_app(made, own), log_level="warning", server_header=False)
+    bound = listener.getsockname()[1]  # another than `port` if that is 0
+    show.say(f"http://{HOST}:{bound}/  ({both('Ctrl-C ends it', '按 Ctrl-C 结束')})")
+    config = uvicorn.Config(make_app(made, bound), log_level="warning", server_header=False)
     uvicorn.Server(config).run(sockets=[listener])

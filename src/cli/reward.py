@@ -52,10 +52,10 @@ def shadow_run(
     templates_dir: Path = TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
-    """Compare the old and the new reward on the shadow set (held-out samples).
+    """Compare the new reward with a baseline on the shadow set (held-out samples).
 
-    The old reward has the weights in configs/weights_baseline.json, the new one those of weight-calib. Without
-    REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
+    The baseline reward comes with AskGate; its weights are in configs/weights_baseline.json. The new reward has the
+    weights of weight-calib. Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
 
     With --materialize, only writes the shadow set.
     """
@@ -83,7 +83,7 @@ def shadow_run(
         options.say_tasks(source, meta.mix, mix)
         files = [materialize, *([dump_manifest] if dump_manifest else [])]
         skipped, counts = own_rows(plan)
-        show.made(files, as_json, left_aside=meta.left_aside, skipped_rows=skipped, row_counts=counts)
+        show.print_outputs(files, as_json, left_aside=meta.left_aside, skipped_rows=skipped, row_counts=counts)
         return
     if dump_manifest is not None:
         raise BadInput("is written with the shadow set", where="--dump-manifest", remedy="add --materialize FILE")
@@ -99,7 +99,7 @@ def shadow_run(
     if weights is None and WEIGHTS.exists():
         weights = WEIGHTS
     elif weights is None:
-        show.complain(f"{WEIGHTS} is missing: the new score uses the prior that weight-calib starts from")
+        show.note(f"{WEIGHTS} is missing: the new score uses the prior that weight-calib starts from")
     report, path = comparison.shadow_run(
         rated.scored,
         BASELINE,
@@ -134,9 +134,10 @@ def weight_calib(
 ) -> None:
     """Calibrate the weights of the reward.
 
-    Finds, by least squares, the weights whose score best predicts whether a dialogue succeeds. Compares them with the
-    old ones (configs/weights_baseline.json) on held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no
-    gate accepts the result.
+    The reward is a weighted sum of dimensions, such as support and economy, each from 0 to 1. Finds, by least squares,
+    the weights with which it best predicts whether a dialogue succeeds. Compares them with the baseline weights
+    (configs/weights_baseline.json) on held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no gate
+    accepts the result.
     """
     from ..config.loader import load_train_config
     from ..config.profile import load_profile, profile_for

@@ -61,13 +61,13 @@ def probe_scorer(
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
     with show.Terminal().scoring("probing") as progress:
-        report = probe(n, secrets.randbelow(2**31), settings, show.complain, progress)
+        report = probe(n, secrets.randbelow(2**31), settings, show.note, progress)
     path = probe_report(profile)
-    with suppress(BadInput):  # there is none, or it cannot be read
+    with suppress(BadInput):  # no earlier report, or one that cannot be read
         if not report.passed and read_json(path, "").get("passed"):
             path = path.with_suffix(".failed.json")
             english = f"the report of the probe that passed is kept; this one is in {path}"
-            show.complain(english, f"已通过的探针报告保持不变；本次报告写入 {path}")
+            show.note(english, f"已通过的探针报告保持不变；本次报告写入 {path}")
     write_json(path, report)
     show.finish(report, as_json, path, details=_print_probe, failed_code=BadInput.exit_code)
 
@@ -80,8 +80,8 @@ def assert_not_simulated(
 ) -> None:
     """Check that the last 100 judge scores came from real calls.
 
-    Needs RUN_MODE=prod and REWARD_LIVE_MODE=1. Reads the ledger (log of judge calls), and checks that `simulate` is
-    false in every config. If $SCORER_PROVIDER is set, all scores must be by that provider.
+    Needs RUN_MODE=prod and REWARD_LIVE_MODE=1. Reads the ledger (log of judge calls). No config in configs/ may have
+    `simulate: true`. If $SCORER_PROVIDER is set, all scores must be by that provider.
     """
     from ..gates.anti_simulation import assert_not_simulated as check
 
@@ -126,7 +126,7 @@ def score(
         read_meta(pool)  # refused before a judge is paid
     found = list(read_unique(pool, Sample))
     with show.Terminal().scoring("scoring") as progress:
-        scores, summary = score_dialogues(found, job, settings, show.complain, progress)
+        scores, summary = score_dialogues(found, job, settings, show.note, progress)
     if samples is not None:
         write_part([one for one in found if one.id in scores and scores[one.id].overall is not None], samples, pool)
     show.result(summary, as_json, _print_summary, *summary.files)
@@ -166,7 +166,8 @@ def stat(as_json: options.Json = False) -> None:
 
 @cache.command()
 def invalidate(spec: Annotated[str, Option()], as_json: options.Json = False) -> None:
-    """Remove replies from the cache. When one is needed, the judge is called again, which may be billed."""
+    """Remove replies from the cache. If a removed reply is needed later, the judge is called again, which may be
+    billed."""
     from ..scoring.store import invalidate as remove
 
     with _store() as store:
@@ -203,7 +204,7 @@ def replay_bad(profile: ProfileName | None = None, as_json: options.Json = False
         raise BadInput(
             "requesting bad replies again calls the judge", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1"
         )
-    with open_session(settings, show.complain) as session:
+    with open_session(settings, show.note) as session:
         done = replay(session)
     show.result(done, as_json, _print_replay)
 
@@ -262,15 +263,15 @@ def _print_summary(done: Summary) -> None:
 def _print_probe(report: Report) -> None:
     from ..scoring.stub_checks import is_answered
 
-    calls, made = [], report.figures["calls"]
-    if not any(is_answered(call["status"]) for call in made):
-        show.say(f"no call succeeded, of {len(made)}", f"{len(made)} 次调用无一成功")
+    calls, rows = report.figures["calls"], []
+    if not any(is_answered(call["status"]) for call in calls):
+        show.say(f"no call succeeded, of {len(calls)}", f"{len(calls)} 次调用无一成功")
         return
-    for call in made:
+    for call in calls:
         latency, cached = f"{call['latency_ms']:.0f}", "hit" if call["cache_hit"] else "-"
         request = call["request_id"][-12:] or "-"
-        calls.append([request, str(call["billable_tokens"]), latency, cached, call["status"][:60]])
-    show.print_table(("request", "tokens", "latency ms", "cache", "status"), calls, text=("cache", "status"))
+        rows.append([request, str(call["billable_tokens"]), latency, cached, call["status"][:60]])
+    show.print_table(("request", "tokens", "latency ms", "cache", "status"), rows, text=("cache", "status"))
     canaries = []
     for one in report.figures["canaries"]:
         scored, good = (("-" if one[name] is None else f"{one[name]:.2f}") for name in ("overall", "good"))

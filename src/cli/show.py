@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from ..scoring.judge import Tally
 
 T = TypeVar("T")
-LABELLED = ("trial_checks", "difficulty_checks", "agreement", "ablation")
+LABEL_GROUPS = ("trial_checks", "difficulty_checks", "agreement", "ablation")
 """Groups of labels of the pages that name checks."""
 ROWS_SHOWN = 20  # number of skipped rows that are named in the terminal
+FEW_HELD_OUT = 30  # with fewer samples the figures of a comparison are hardly more than chance
+TALLY_EVERY_S = 300.0  # without a terminal the state of a batch is printed this often
 FIGURES = {
     "need_ask_success": both("need-ask success", "需问成功率"),
     "overclar_rate": both("over-clarification", "过度澄清率"),
@@ -52,12 +54,12 @@ def say(text: str | Text, chinese: str = "", stderr: bool = False) -> None:
     console(stderr).print(both(text, chinese) if isinstance(text, str) else text, soft_wrap=True)
 
 
-def tell(text: str) -> None:
-    """Prints a line of the evidence in the language of the terminal, where `errors_zh.yaml` has it."""
-    say(in_chinese(text))
+def say_translated(text: str) -> None:
+    """Prints a line of the evidence in the language of the terminal, if `errors_zh.yaml` has it."""
+    say(translated(text))
 
 
-def complain(text: str, chinese: str = "") -> None:
+def note(text: str, chinese: str = "") -> None:
     """Prints one line to standard error."""
     say(text, chinese, stderr=True)
 
@@ -66,24 +68,26 @@ def explain(error: BadInput) -> str:
     """An error in the language of the terminal. Texts that `errors_zh.yaml` does not have stay in English."""
     if terminal_language() == "en":
         return f"askgate: {error}"
-    what, remedy = in_chinese(error.what.rstrip(".")), in_chinese(error.remedy.rstrip("."))
+    what, remedy = translated(error.what.rstrip(".")), translated(error.remedy.rstrip("."))
     end = f"。怎么办：{remedy}。" if remedy else "。"
     return f"askgate: {error.where}: {what}{end}" if error.where else f"askgate: {what}{end}"
 
 
-def in_chinese(text: str) -> str:
-    """The text of an error, a skipped row or a forecast in the language of the terminal, where `errors_zh.yaml` has it.
-    A row keeps its place: `my.jsonl:7: skipped: ...`."""
+def translated(text: str) -> str:
+    """The text of an error, a skipped row or a forecast in the language of the terminal.
+
+    It stays in English if `errors_zh.yaml` does not have it. A row keeps its place: `my.jsonl:7: skipped: ...`.
+    """
     if terminal_language() == "en":
         return text
     if "\n" in text:
-        return "\n".join(map(in_chinese, text.split("\n")))
+        return "\n".join(map(translated, text.split("\n")))
     if row := re.fullmatch(r"(.+?:\d+: (?:hidden: )?)((?:'.*' )?)(skipped: )?(.+?)\.?", text):
-        return f"{row[1]}{row[2]}{'跳过：' if row[3] else ''}{in_chinese(row[4])}"
+        return f"{row[1]}{row[2]}{'跳过：' if row[3] else ''}{translated(row[4])}"
     if rows := re.fullmatch(r"(.+?): (\d+) rows skipped: (.+) \(lines (.+)\)", text):
-        return f"{rows[1]}: 跳过 {rows[2]} 行：{in_chinese(rows[3])}（第 {rows[4].replace(', ', '、')} 行）"
+        return f"{rows[1]}: 跳过 {rows[2]} 行：{translated(rows[3])}（第 {rows[4].replace(', ', '、')} 行）"
     if memory := re.fullmatch(r"(\S+ of \S+ GiB on \w+: )(.+)", text):
-        text = memory[1] + "、".join(map(in_chinese, memory[2].split(", ")))
+        text = memory[1] + "、".join(map(translated, memory[2].split(", ")))
     for pattern, chinese in _chinese_texts():
         if found := pattern.fullmatch(text):
             return found.expand(chinese)
@@ -104,9 +108,6 @@ def _chinese_texts() -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(pattern), chinese) for pattern, chinese in found]
 
 
-FEW_HELD_OUT = 30  # below this the figures of a comparison are hardly more than chance
-
-
 def say_held_out(samples: int) -> None:
     """The line below a table that compares policies."""
     english = f"{samples} held-out samples, the same for all; shares in percent"
@@ -117,6 +118,7 @@ def say_held_out(samples: int) -> None:
 
 
 def wrote(*paths: Path | str) -> None:
+    """Names the files that a verb wrote, one per line."""
     for path in paths:
         say(f"wrote {path}", f"已写入 {path}")
 
@@ -190,7 +192,7 @@ def finish(
         raise typer.Exit(failed_code)
 
 
-def made(
+def print_outputs(
     files: Sequence[Path],
     as_json: bool,
     counts: dict[Task, dict[Level, int]] | None = None,
@@ -199,7 +201,7 @@ def made(
     skipped_rows: Sequence[str] = (),
     row_counts: RowCounts | None = None,
 ) -> None:
-    """Prints the files that a verb made with their SHA-256, and the number of samples by task and difficulty.
+    """Prints the files that a verb wrote with their SHA-256, and the number of samples by task and difficulty.
 
     `left_aside`: number of records of a source that could not be used. `fewer_ambiguous`: number of ambiguous samples
     that it could not give. `skipped_rows`: rows of the user's own file that could not be used, each with its rule.
@@ -235,9 +237,9 @@ def made(
 
 
 def say_rows(rows: Iterable[str], stderr: bool = False) -> None:
-    """Prints what is said about rows of the user's own files; many that break the same rule are one line."""
+    """Prints remarks on rows of the user's own files, one line for all rows that break the same rule."""
     for row in grouped(rows)[:ROWS_SHOWN]:
-        say(in_chinese(row), stderr=stderr)
+        say(translated(row), stderr=stderr)
 
 
 def rows_used(counts: RowCounts, split: str, used: int, need_ask: int, held_out: int | None = None) -> str:
@@ -303,13 +305,13 @@ def print_ambers(ambers: Sequence[Check], signable: bool = False) -> None:
 
 
 def label(check: Check) -> str:
-    """Name of a check, in Chinese that of the pages if they have one. Distances from a share are named as such."""
+    """Name of a check; in Chinese the label that the pages use, if there is one."""
     from ..pages.render import LABELS
 
     name, bracket, scope = check.name.partition("[")
     if name in ("clarify_rate", "mix"):
         return check.name + both(" (points off)", "（相差百分点）")
-    found = [LABELS[group][name][1] for group in LABELLED if name in LABELS[group]]
+    found = [LABELS[group][name][1] for group in LABEL_GROUPS if name in LABELS[group]]
     return both(check.name, f"{found[0]}{bracket}{scope}" if found else "")
 
 
@@ -367,14 +369,14 @@ class Terminal(Reporter):
     """Messages and progress bars of long-running code on standard error."""
 
     def message(self, text: str) -> None:
-        complain(in_chinese(text))
+        note(translated(text))
 
     @contextmanager
     def progress(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
         """A progress bar. Without a terminal: ten lines over the run."""
         with _bar(label, total) as update:
             if update is None:
-                yield _tenths(label, total)
+                yield _tenth_lines(label, total)
             else:
                 yield lambda more: update(advance=more)
 
@@ -383,10 +385,12 @@ class Terminal(Reporter):
         """A bar with samples done, cost and time left. Without a terminal: ten lines over the run."""
         with _bar(label, None) as update:
             if update is None:
-                yield _lines(label, complain, time.monotonic)
+                yield _tally_lines(label, note, time.monotonic)
             else:
                 yield lambda tally: update(
-                    completed=tally.done, total=tally.total, description=f"{label}, {tally.waits_for or _money(tally)}"
+                    completed=tally.done,
+                    total=tally.total,
+                    description=f"{label}, {tally.waits_for or _cost_text(tally)}",
                 )
 
 
@@ -402,7 +406,7 @@ def _bar(label: str, total: int | None) -> Iterator[Callable[..., None] | None]:
         yield partial(bar.update, bar.add_task(label, total=total))
 
 
-def _tenths(label: str, total: int) -> Callable[[int], None]:
+def _tenth_lines(label: str, total: int) -> Callable[[int], None]:
     """Prints one line per tenth of the items, but none at the end."""
     done = 0
 
@@ -410,34 +414,31 @@ def _tenths(label: str, total: int) -> Callable[[int], None]:
         nonlocal done
         before, done = done, done + more
         if done < total and done * 10 // total > before * 10 // total:
-            complain(f"{label}: {done} of {total}")
+            note(f"{label}: {done} of {total}")
 
     return progress
 
 
-WAITS_EVERY_S = 300.0  # without a terminal the state of a batch is printed this often
-
-
-def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Tally], None]:
+def _tally_lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Tally], None]:
     """Prints one line per tenth of the samples."""
-    started, reported, waited_at = clock(), 0, -WAITS_EVERY_S
+    started, reported, waited_at = clock(), 0, -TALLY_EVERY_S
 
     def progress(tally: Tally) -> None:
         nonlocal reported, waited_at
-        if tally.waits_for and clock() - waited_at >= WAITS_EVERY_S:
+        if tally.waits_for and clock() - waited_at >= TALLY_EVERY_S:
             waited_at = clock()
             say(f"{doing}: {tally.waits_for}")
         if (tenths := tally.done * 10 // tally.total) <= reported:
             return
         reported = tenths
         left = (clock() - started) / tally.done * (tally.total - tally.done)
-        english = f"{doing}: {tally.done} of {tally.total} samples, {_money(tally)}, about {left:.0f} s left"
-        say(both(english, f"{doing}: {tally.done}/{tally.total} 条样本，{_money(tally)}，约剩 {left:.0f} 秒"))
+        english = f"{doing}: {tally.done} of {tally.total} samples, {_cost_text(tally)}, about {left:.0f} s left"
+        say(both(english, f"{doing}: {tally.done}/{tally.total} 条样本，{_cost_text(tally)}，约剩 {left:.0f} 秒"))
 
     return progress
 
 
-def _money(tally: Tally) -> str:
+def _cost_text(tally: Tally) -> str:
     """Cost so far and at the end, after at least one sample has ended."""
     if tally.cost is None:
         return both("cost not known", "费用未知")

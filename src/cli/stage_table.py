@@ -56,13 +56,16 @@ def progress_in(output: str) -> Progress | None:
 
 @dataclass
 class Row:
+    """What the table shows of a stage, and what its time left is computed from."""
+
     state: str = ""
     figure: str = ""
     seconds: float | None = None
     progress: Progress | None = None
-    first: tuple[Progress, float] | None = None  # first count with the label of the present one, and its time
+    first: tuple[Progress, float] | None = None  # first count with the present label, and when it was seen
 
     def count(self, found: Progress | None) -> None:
+        """Notes the present count; a new label, or a lower count, starts a new measurement of the pace."""
         if found and (self.first is None or self.first[0].label != found.label or found.done < self.first[0].done):
             self.first = (found, time.monotonic())
         self.progress = found
@@ -147,7 +150,7 @@ class StageTable(StageView):
             state = Text(row.state, style=COLOURS.get(row.state, "dim"))
             cells = (title, figure) if wide else (figure,)
             table.add_row(state, stage.name, *cells, "" if took is None else clock(took), style=style)
-        return Group(self._summary(), table, *self._foot())
+        return Group(self._summary(), table, *self._footer())
 
     def _summary(self) -> Text:
         done = sum(row.state in DONE for row in self.rows.values())
@@ -157,7 +160,7 @@ class StageTable(StageView):
         chinese = f"已完成 {done}/{len(self.stages)} 个阶段{ending}；各阶段输出：{LOGS / 'stages'}/NAME.log"
         return Text(in_language(english, chinese))
 
-    def _foot(self) -> list[Text]:
+    def _footer(self) -> list[Text]:
         if not self.running:
             return []
         titles = ((one.stage.name, in_language(one.stage.title, one.stage.title_zh)) for one in self.running)
@@ -206,12 +209,13 @@ class StageTable(StageView):
         """How much slower this machine is than the typical durations, by the stages that have ended here."""
         ended = [(row.seconds, stage.seconds) for stage in self.stages if (row := self.rows[stage.name]).seconds]
         known = [(took, typical) for took, typical in ended if took and typical]
-        # As if a minute had gone as usual already, so that one slow start does not count for everything.
+        # A minute at the typical pace is added to both sums, so that one slow first stage does not decide alone.
         return (60 + sum(took for took, _ in known)) / (60 + sum(typical for _, typical in known))
 
 
 def clock(seconds: float) -> str:
-    """
+    """A duration: seconds below a minute, else minutes and seconds.
+
     >>> clock(14.4), clock(151)
     ('14 s', '2:31')
     """

@@ -58,7 +58,7 @@ def train(
         if planned:
             found = preflight(path, None, overrides, planned=True).forecast or plan(path, overrides)
             rows = found.rows()
-            shown = [(show.in_chinese(name), show.in_chinese(text)) for name, text in rows]
+            shown = [(show.translated(name), show.translated(text)) for name, text in rows]
             show.result(dict(rows), as_json, lambda _: show.print_table(("", str(path)), shown, text=(str(path),)))
             return
         _run(lambda: run(path, resume, overrides=overrides, reporter=show.Terminal()), as_json)
@@ -220,6 +220,7 @@ def _plan_own_run(
 
 
 def _say_plan(plan: RunPlan, found: OwnData, path: Path, say: Callable[..., None]) -> None:
+    """Prints model, device, method, data and config of a run on the user's file."""
     size = f"{plan.parameters / 1e6:,.0f}M {both('weights', '参数')}"
     say(f"{both('model:  ', '模型：')} {plan.settings['base_model']}, {size}")
     say(f"{both('device: ', '设备：')} {plan.device.type}, {plan.memory_gb:.0f} GB")

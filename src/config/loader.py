@@ -1,4 +1,4 @@
-"""Reads config files: `extends:` merged in, `--set` applied, every setting checked.
+"""Loads config files: merges in `extends:`, applies `--set`, checks every setting.
 
 A config may say `extends: other.yaml`, a path relative to the file that says it. Mappings merge deeply, everything else
 replaces what the extended file says, and an empty mapping clears the section. `--set optimizer.epochs=2` then overrides
@@ -56,7 +56,7 @@ def stored_config(settings: Mapping[str, Any], where: str) -> TrainConfig:
 
 
 def in_this_version(config: Section, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored settings in the form of this version: without settings that were removed since, and with new ones."""
+    """Stored settings, converted to this version: without settings that were removed, and with new ones."""
     settings = config.model_dump(mode="json")
     for key in settings.keys() & stored.keys():
         part = getattr(config, key)
@@ -120,9 +120,9 @@ def read_yaml(path: Path) -> Any:
 
 
 def config_files(path: Path, inside: bool = False) -> list[Path]:
-    """The config file and every file that it extends, directly or through others: all that its settings come from.
+    """The config file and every file that it extends, directly or through others: all files with its settings.
 
-    `inside`: refuse, unread, what is outside the working folder.
+    `inside`: refuse a file outside the working folder, without reading it.
     """
     return [file for file, _ in _chain(path, inside)]
 
@@ -136,7 +136,7 @@ def config_fingerprint(path: Path, checksum: Callable[[Path], str] = lambda file
 def source_files(config: TrainConfig, digest: Callable[[Path], str] = sha256_file) -> dict[str, str]:
     """SHA-256 of model, pool, held-out set and weights of a run, by the config key that names each.
 
-    A hub model must have been loaded once. With `sha256_read` as `digest`: of what this process has read.
+    A hub model must have been loaded once. With `sha256_read` as `digest`: SHA-256 of the bytes that this process read.
     """
     files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable_list}
     return {
@@ -149,11 +149,11 @@ def source_files(config: TrainConfig, digest: Callable[[Path], str] = sha256_fil
 
 
 def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
-    """The file and its ancestors, nearest first, each with its contents less `extends`."""
+    """The file and its ancestors, nearest first, each with its contents without `extends`."""
     chain: list[tuple[Path, Any]] = []
-    known: set[Path] = set()
+    visited: set[Path] = set()
     while True:
-        known.add(real_path(shipped(path)))
+        visited.add(real_path(shipped(path)))
         content = _read_file(path)
         if chain and not isinstance(content, dict):
             what = f"{path} has no settings to extend"
@@ -170,7 +170,7 @@ def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
             raise BadInput(f"{path} is outside the folder", where=where, remedy="name a file inside it")
         if not shipped(path).is_file():
             raise BadInput(f"there is no {path}", where=where, remedy="give a path relative to this file")
-        if real_path(shipped(path)) in known:
+        if real_path(shipped(path)) in visited:
             raise BadInput(f"{path} extends this file in turn", where=where, remedy="remove one of the two lines")
 
 
@@ -223,7 +223,8 @@ _Loader.add_implicit_resolver(
 
 @lru_cache(maxsize=64)
 def _parse(text: str) -> Any:
-    """A round reads the same few files a hundred times. Not by libyaml, which crashes on deep nesting."""
+    """Parses YAML, cached because a round reads the same few files a hundred times. Not with libyaml, which crashes on
+    deep nesting."""
     return yaml.load(text, _Loader)
 
 

@@ -74,7 +74,7 @@ class AblationSizes(Section):
 
 
 class Sizes(Section):
-    """Number of samples and episodes that each stage makes."""
+    """Number of samples and episodes of each stage."""
 
     pool: Count
     shadow_set: Count
@@ -147,7 +147,7 @@ class CountThresholds(Section):
 
 
 class JudgeThresholds(Section):
-    """A judge that reads what it scores."""
+    """Thresholds for a judge that reads what it scores."""
 
     required: bool
     """Whether a judge that does not fails the round (red). Otherwise the owner must sign it off (amber)."""
@@ -222,7 +222,7 @@ class SourceSection(Section):
     name: SourceName
     data_dir: FilePath | None
     reuse: Count
-    """Samples of the pool that may be made from one record, each in other words, where there are too few records. The
+    """Maximum number of samples of the pool from one record, each in other words, if there are too few records. The
     sidecar of the pool counts them."""
 
     def flags(self) -> list[str]:
@@ -259,7 +259,7 @@ def scoring_of(profile: Profile) -> ScoringSection:
 def scoring_for(config: TrainConfig, path: Path | None = None) -> ScoringSection:
     """Settings of live scoring, with the ledger of the profile that a training config is for.
 
-    That is the profile which names the config's `path`, else the one that the config names. Local runs have a ledger of
+    That is the profile that names the config's `path`, or else the profile in the config. Local runs have a ledger of
     their own, so that neither loop finds the scores of another judge in its ledger.
     """
     profile = next((one for one in map(load_profile, NAMES) if path and _names(one, path)), None)

@@ -44,7 +44,7 @@ class Section(BaseModel):
 
 
 class SettingError(ValueError):
-    """Raised by a validator of several settings. Names the one at fault."""
+    """Raised by a validator that checks several settings; `key` names the wrong one."""
 
     def __init__(self, key: str, what: str, remedy: str = "correct it") -> None:
         self.key, self.remedy = key, remedy
@@ -58,7 +58,7 @@ def invalid_setting(
     overrides: Sequence[str] = (),
     shipped: Any = _MISSING,
 ) -> BadInput:
-    """The first error only, because the next ones often follow from it. A misspelt key is named before a missing one.
+    """The message for the first error; the next ones often follow from it. A misspelt key goes before a missing one.
 
     `files`: the config and what it extends, nearest first, with their contents. `overrides`: keys that came from
     `--set` and not from a file. `shipped`: the settings of the config of this name that came with the package.

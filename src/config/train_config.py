@@ -23,8 +23,8 @@ DeviceName = Literal["cuda", "mps", "cpu"]
 TrackerName = Literal["tensorboard", "wandb", "mlflow", "trackio"]
 Precision = Literal["auto", "fp32", "fp16", "bf16"]
 UserKind = Literal["rules", "llm", "noisy"]
-"""What plays the user: the user simulator's rules (`rules`), a language model on the server at `USER_BASE_URL` (`llm`),
-or the rules played by a user who is terse, evasive or changes its mind (`noisy`)."""
+"""The user of a rollout: the user simulator's rules (`rules`), a language model on the server at `USER_BASE_URL`
+(`llm`), or the rules with replies that are terse, evasive or corrected later (`noisy`)."""
 
 
 def _plain(value: object) -> object:
@@ -104,14 +104,14 @@ class RolloutSection(Section):
 
 
 class RolloutLimits(RolloutSection):
-    """The rollout section with the settings it takes from elsewhere: `rollout_len`, and the tools of the pool."""
+    """The rollout section, completed by `rollout_len`, the tools of the pool, and the user."""
 
     max_new_tokens: int = Field(ge=1)
     tools: tuple[str, ...] = TOOLS
     user: UserKind = "rules"
 
     def facts(self) -> dict[str, Any]:
-        """Settings by name, in the order of reports and fingerprints; the last four only where they are no default."""
+        """Settings by name, in the order of reports and fingerprints; the last four only if changed."""
         names = ("max_turns", "max_new_tokens", "max_tokens", "temperature", "slots", "tools")
         facts = {name: getattr(self, name) for name in names}
         for name in ("think_tokens", "thoughts", "actions", "user"):
@@ -278,7 +278,7 @@ class EvalSection(Section):
     """Number of samples, evenly spaced. Default: all."""
     greedy: bool = True
     user: UserKind | None = None
-    """What plays the user in evaluations; see `UserKind`. Default: the same as in training."""
+    """The user in evaluations; see `UserKind`. Default: the same as in training."""
     control: bool = False
     """Also evaluate a control at the end: the base after SFT on as many tokens of the pool's demonstrations as the run
     read."""
@@ -381,7 +381,7 @@ class TrainConfig(Section):
     """KL of a step that counts as an alert; three in a row roll back to the last good checkpoint."""
     rollout: RolloutSection = RolloutSection()
     user: Literal["rules", "llm"] = "rules"
-    """What plays the user in training; see `UserKind`. `llm` is allowed with `profile: local` only."""
+    """The user in training; see `UserKind`. `llm` is allowed with `profile: local` only."""
     optimizer: OptimizerSection = OptimizerSection()
 
     use_overclar_penalty: bool = True

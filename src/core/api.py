@@ -1,10 +1,10 @@
 """TrainerAPI: the protocols of engine, strategy and callback.
 
 An *engine* owns the model, rolls out episodes and takes training steps. A *strategy* computes advantages and a loss
-from a batch of episodes, as flat tensors. A *callback* observes a run. An engine runs every
-strategy that it declares. All can be classes in a user's own file, named in the config as `package.module:Class`.
+from a batch of episodes, as flat tensors. A *callback* observes a run. An engine runs every strategy that it declares.
+All can be classes in a user's own file, named in the config as `package.module:Class`.
 
-Array names carry their shape: `N` policy tokens of all episodes concatenated, `E` episodes.
+Tensor names carry their shape: `N` policy tokens of all episodes concatenated, `E` episodes.
 """
 
 from __future__ import annotations
@@ -26,28 +26,30 @@ class Batch:
     """One batch of episodes: the policy's tokens only, without user and tool tokens."""
 
     logp_N: Tensor
-    """Log-probabilities measured by the rollout while it sampled."""
+    """Log-probabilities under the policy that sampled the tokens, measured by the rollout."""
     episode_N: Tensor
     """Episode index of each token, ascending."""
     reward_E: Tensor
     group_E: Tensor
     """Group index: episodes of the same sample share one."""
     weight_E: Tensor
-    """Weight of each episode: lower if its score is unstable."""
+    """Weight of each episode: below 1 if its score is unstable."""
     turn_N: Tensor | None = None
     """Number of each token's turn, ascending over the batch; None: every episode is one turn."""
     early_N: Tensor | None = None
-    """The part of `reward_E` that a token earns at once; the rest arrives with the last token. None: all of it does."""
+    """The part of `reward_E` that arrives at a token; the rest arrives with the last token. None: all of it does."""
     divisor: int | None = None
-    """Number of tokens that a mean over tokens divides by, where episodes without signal were left out; None: all."""
+    """Number of tokens by which a mean over tokens divides, if episodes without signal were left out; None: all."""
     ref_logp_N: Tensor | None = None
     """Log-probabilities under the reference: the frozen warm start, or else the base."""
     value_N: Tensor | None = None
+    """The critic's value before each token, from the rollout; None: no critic."""
 
 
 Targets = Mapping[str, "Tensor"]
-"""Result of `Strategy.targets`, one entry per policy token (`..._N`) or per episode (`..._E`). An engine may leave out
-of the updates the episodes for which `teaches_E`, if there is one, is False: their loss has no gradient."""
+"""Result of `Strategy.targets`: tensors with one entry per policy token (`..._N`) or per episode (`..._E`).
+
+`teaches_E` (optional) is False for episodes whose loss has no gradient: an engine may leave them out of the updates."""
 
 
 class Strategy(Protocol):
@@ -67,7 +69,7 @@ class Strategy(Protocol):
     def loss(
         self, logp_N: Tensor, entropy_N: Tensor, value_N: Tensor | None, part: Batch, targets: Targets
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """The loss of a minibatch and its figures. `part` and `targets` hold the rows of the minibatch only."""
+        """The loss of a minibatch and its metrics. `part` and `targets` hold the rows of the minibatch only."""
         ...
 
     def after_step(self, metrics: Mapping[str, float]) -> None:
@@ -88,12 +90,12 @@ class TokenTrace(Struct, frozen=True, omit_defaults=True):
     line: int
     """Line of the episode in its file, from 0."""
     turns: list[int]
-    """Number of the policy's turn of each token, from 0."""
+    """For each token, the number of its turn, from 0."""
     text: list[str]
     logp: list[float]
     """Log-probability in the rollout."""
     kl: list[float] = []
-    """Difference to the log-probability under the reference; its mean estimates the KL divergence."""
+    """`logp` minus the log-probability under the reference; its mean estimates the KL divergence."""
     value: list[float] = []
     """The critic's value before the token."""
 

@@ -63,20 +63,20 @@ def check(name: str, value: float | None, rule: Rule, threshold: float, remedy: 
 
 
 NOT_FOR_SIGNING = "weaker_thresholds"
-"""The amber that nobody can sign off."""
+"""Name of the amber that cannot be signed off."""
 
 
-def amber(name: str, value: float | None, rule: Rule, threshold: float, told: str = "") -> list[Check]:
-    """The amber of that name if the value does not pass, else nothing. `told` is added to its text."""
+def amber(name: str, value: float | None, rule: Rule, threshold: float, details: str = "") -> list[Check]:
+    """The amber of that name if the value does not pass, else nothing. `details` are added to its text."""
     en, zh = remedies("ambers")[name]
-    texts = (f"{en}: {told}", f"{zh}：{told}") if told else (en, zh)
-    made = check(name, value, rule, threshold, *texts)
-    return [] if made.passed else [made]
+    texts = (f"{en}: {details}", f"{zh}：{details}") if details else (en, zh)
+    checked = check(name, value, rule, threshold, *texts)
+    return [] if checked.passed else [checked]
 
 
 @cache
 def amber_label(name: str) -> Remedy:
-    """The fact of an amber in a few words, and its name, in English and Chinese.
+    """A short description of an amber with its name, in English and Chinese.
 
     >>> amber_label("judge_weight")[0]
     "the judge's scores have no weight [judge_weight]"

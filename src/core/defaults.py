@@ -20,7 +20,7 @@ SEED = 20250820
 TEMPLATES = Path("templates/pack_v2")
 BASELINE = Path("configs/weights_baseline.json")
 WEIGHTS = Path("configs/weights.json")
-"""Weights of the reward: the old ones, and those that were calibrated here."""
+"""Weights of the reward: the baseline, and the ones that were calibrated here."""
 
 MIN_TURNS = 5
 """A hard sample opens three articles, asks and answers; fewer turns leave no room for it."""
@@ -28,24 +28,24 @@ MIN_STEPS, MAX_STEPS = 1, 8
 """Range of tool calls, or operations, of a hard sample."""
 
 CODE = "code of AskGate"
-"""An input of every run: the code that runs, and the texts that come with it."""
+"""Name, among the sources of a run, of the code that runs and the texts that come with it."""
 SEED_POOL_FACTS = "seed_pool, its sidecar"
-"""An input of a run that its config does not name as a file: new samples are made from it."""
+"""Name, among the sources of a run, of the pool's sidecar, which fresh samples are generated from."""
 RESUME = "--resume (train.ppo_runner: --resume-from)"
 """How to resume a run, for messages that do not know which command started it."""
 
 DIALOGUES = 12
-"""Dialogues of each policy that a deep verification generates again."""
+"""Number of dialogues of each policy that a deep verification generates again."""
 MIX_TOLERANCE = 0.03
-"""How far a task's share of a pool may be from the share that was asked for."""
+"""Maximum difference between a task's share of a pool and the requested share."""
 MIN_SAMPLES = 30
-"""Fewest episodes on which scores are compared or calibrated; fewer show nothing."""
+"""Minimum number of episodes for comparing scores or calibrating weights; fewer show nothing."""
 SUM_TOLERANCE = 1e-6
 """Tolerance of a sum of shares: three times 0.333333 counts as 1."""
 
 
 def as_flag(shares: Mapping[Name, float]) -> str:
-    """Shares as the command line takes them.
+    """Shares in the format of the command line.
 
     >>> as_flag({"hotpotqa": 0.75, "gsm8k": 0.25})
     'hotpotqa:0.75,gsm8k:0.25'

@@ -25,7 +25,7 @@ T = TypeVar("T")
 _RANDOM_CHARACTERS = 8
 """Random characters at the end of a temporary name."""
 _DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-"""Another path on the same disk would not help, so the caller explains these (`runtime.disk`)."""
+"""Errors that another path on the same disk would not avoid: the caller explains them (`runtime.disk`)."""
 PACKAGE = Path(__file__).resolve().parents[1]
 HOME = PACKAGE.parent if PACKAGE.name == "src" else PACKAGE
 """In a checkout `templates/` is beside `src/`; in a wheel it is inside the package."""
@@ -48,7 +48,7 @@ def explain_read_errors(path: Path, remedy: str = "check the path") -> Iterator[
 
 
 def real_path(path: Path) -> Path:
-    """The path without links. Unlike `Path.resolve`, a link to itself is no error: it is refused when it is read."""
+    """The path with its links resolved. Unlike `Path.resolve`, a link to itself raises no error before it is read."""
     return Path(os.path.realpath(path))
 
 
@@ -62,12 +62,12 @@ _NOTHING_WRITES = "put it back as it was, and start again while nothing else wri
 
 
 def note_read(path: Path, digest: str) -> None:
-    """Notes the SHA-256 of the bytes that were parsed. Hashing the path again later may hash another file."""
+    """Notes the SHA-256 of the bytes that were parsed: the file may be replaced before its path is hashed again."""
     _digests_read.setdefault(os.path.abspath(path), set()).add(digest)
 
 
 def digests_read(path: Path) -> set[str]:
-    """SHA-256 of a file each time that this process has read it since `forget_reads`; empty where it has not."""
+    """SHA-256 of a file each time that this process has read it since `forget_reads`; empty if it has not."""
     return _digests_read.get(os.path.abspath(path), set())
 
 
@@ -82,7 +82,7 @@ def forget_reads() -> None:
 
 
 def sha256_read(path: Path) -> str:
-    """SHA-256 of a file as it was read, else as it is now. Refuses one that was not the same each time."""
+    """SHA-256 of a file as this process read it, or as it is now. Refuses a file that changed between two reads."""
     digests = digests_read(path) or {sha256_file(path)}
     if len(digests) > 1:
         raise BadInput("changed while it was read", where=str(path), remedy=_NOTHING_WRITES)
@@ -90,7 +90,7 @@ def sha256_read(path: Path) -> str:
 
 
 def read_noted(path: Path) -> bytes:
-    """Content of a file, its SHA-256 noted. Reading a pipe would wait for whoever writes to it."""
+    """Content of a file, with its SHA-256 noted. Refuses a pipe, which might wait forever."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "not a regular file")
     data = path.read_bytes()
@@ -100,9 +100,9 @@ def read_noted(path: Path) -> bytes:
 
 @contextmanager
 def pinned(path: Path) -> Iterator[Path]:
-    """A path for libraries that open files by name: it leads to this very file, whatever has its name meanwhile.
+    """A path for libraries that open files by name. It leads to this file even if another one gets its name meanwhile.
 
-    Its SHA-256 is noted. A file that is written to meanwhile is refused.
+    Notes the SHA-256. Refuses a file that is written to inside the block.
     """
     with open(path, "rb") as handle:
         before = os.fstat(handle.fileno())
@@ -120,7 +120,7 @@ def sha256_list(files: Mapping[str, Path], digest: Callable[[Path], str] = sha25
 
 
 def sha256_folder(folder: Path) -> str:
-    """SHA-256 of the names and checksums of all files in a folder, caches of Python left out."""
+    """SHA-256 of the names and checksums of all files in a folder, without Python's caches."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     return sha256_list({file.relative_to(folder).as_posix(): file for file in files})
 
@@ -130,7 +130,7 @@ PACKAGE_FACTS = Path("package/package.json")
 
 
 def inert(path: Path) -> Path:
-    """Name of a file of code in a package: `coach.py` -> `coach.py.txt`, which nothing imports or runs."""
+    """Name of a code file in a package: `coach.py` -> `coach.py.txt`, so that it cannot be imported or run."""
     return path.with_name(f"{path.name}.txt")
 
 
@@ -171,7 +171,7 @@ def launchers_sha256() -> str:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file that gets its name only if the block succeeds; otherwise nothing is left behind."""
+    """A binary file that gets its name only if the block succeeds; otherwise it is removed."""
     with atomic_files() as start:
         yield start(path)
 
@@ -198,7 +198,7 @@ def atomic_files() -> Iterator[Start]:
         for handle, target in begun:
             disk.rename(Path(handle.name), target)
         for folder in dict.fromkeys(target.parent for _, target in begun):
-            disk.sync(folder)  # else a power cut could take the new name back
+            disk.sync(folder)  # else a power cut could undo the rename
     except BaseException as error:
         for handle, _ in begun:
             with suppress(OSError):
@@ -206,7 +206,7 @@ def atomic_files() -> Iterator[Start]:
             with suppress(OSError):
                 disk.remove(Path(handle.name))
         if isinstance(error, OSError) and error.filename is None and begun:
-            error.filename = str(begun[-1][1])  # the system names no file that was open already
+            error.filename = str(begun[-1][1])  # the system does not name a file that was open already
         raise
 
 
@@ -240,13 +240,13 @@ def _complete(handle: IO[bytes]) -> None:
 
 
 def sweep(path: Path) -> None:
-    """Removes temporary files that a kill left of that file, or of all files in that folder.
+    """Removes temporary files of that file, or of all files in that folder, that a killed process left behind.
 
     Only for a run that has the folder to itself: it would also remove what another process is writing.
     """
     end = "?" * _RANDOM_CHARACTERS
-    for left in [*(path.rglob(f".*.{end}") if path.is_dir() else path.parent.glob(f".{path.name}.{end}"))]:
-        left.unlink(missing_ok=True)
+    for file in [*(path.rglob(f".*.{end}") if path.is_dir() else path.parent.glob(f".{path.name}.{end}"))]:
+        file.unlink(missing_ok=True)
 
 
 def written(handle: IO[bytes]) -> Path:
@@ -274,7 +274,7 @@ def read_json(path: Path, remedy: str) -> Any:
 
 
 def read_record(path: Path, kind: type[T], remedy: str, what: str = "is not what it should be") -> T:
-    """A JSON file as a record of that kind. Refuses another kind of file with `what`."""
+    """A JSON file decoded as `kind`. Refuses another content with the message `what`."""
     try:
         return msgspec.convert(read_json(path, remedy), kind)
     except msgspec.ValidationError as error:
@@ -282,7 +282,7 @@ def read_record(path: Path, kind: type[T], remedy: str, what: str = "is not what
 
 
 def json_or_none(path: Path) -> Any:
-    """Content of a JSON file, or of the last line of a JSONL file; None where there is none that can be read."""
+    """Content of a JSON file, or of the last line of a JSONL file; None if it cannot be read."""
     try:
         raw = path.read_bytes()
         return msgspec.json.decode(raw.splitlines()[-1] if path.suffix == ".jsonl" else raw)
@@ -291,7 +291,7 @@ def json_or_none(path: Path) -> Any:
 
 
 def last_bytes(path: Path, count: int) -> bytes:
-    """The end of a file; empty where it cannot be read."""
+    """The last `count` bytes of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as handle:
             handle.seek(max(0, path.stat().st_size - count))
@@ -301,13 +301,13 @@ def last_bytes(path: Path, count: int) -> bytes:
 
 
 def is_plain_json(raw: bytes) -> bool:
-    """Whether JSON is written as `write_json` writes it: a key that is there twice shows a reader another value than
-    the one that counts."""
+    """Whether JSON is formatted as by `write_json`: if a key occurred twice, a person might read another value than the
+    decoder."""
     return json_bytes(msgspec.json.decode(raw)) == raw
 
 
 def sidecar(pool: Path) -> Path:
-    """`rc1_seed.jsonl` -> `rc1_seed.meta.json`: the facts that travel with a pool."""
+    """Path of the sidecar of a pool: `rc1_seed.jsonl` -> `rc1_seed.meta.json`."""
     if not pool.name:
         raise BadInput("is a folder", where=str(pool), remedy="name a file")
     return pool.with_suffix(".meta.json")
@@ -349,7 +349,7 @@ def package_json(path: str) -> Any:
 
 
 def package_yaml(path: str) -> Any:
-    """As `package_json`, of a YAML file."""
+    """Content of a YAML file of the package, like `package_json`."""
     import yaml  # takes 15 ms, and most commands read none
 
     return yaml.load((HOME / path).read_bytes(), yaml.CSafeLoader)
@@ -359,7 +359,7 @@ CHECKSUM_FOLDER = Path("reports/rc1")
 CHECKSUM_OF = ("data", "configs", "reports")
 """Folders whose files are evidence: training data, settings and measurements."""
 _PAGE = ".html"
-"""Pages have no checksum of their own: each shows the report of the same name, which has one."""
+"""Suffix of pages. They need no checksum: each shows the report of the same name, which has one."""
 _REPEATED_NAMES = ("episodes", "gates")
 """Folders whose file names also occur elsewhere: a pool and its loop's profile, a shadow set and its episodes."""
 

@@ -32,10 +32,10 @@ class OtherEncoding(BadInput):
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Line numbers (from 1) and lines, without blank ones and the mark of UTF-8. The SHA-256 of a file read to its end
-    is noted."""
+    """Line numbers (from 1) and lines, without blank ones and the byte order mark. Notes the SHA-256 of a file that is
+    read to its end."""
     if path.exists() and not path.is_file():
-        raise BadInput("is not a file", where=str(path), remedy="name a file")  # a pipe would be waited for
+        raise BadInput("is not a file", where=str(path), remedy="name a file")  # reading a pipe might wait forever
     with explain_read_errors(path):
         handle = open(path, "rb")
     with handle:
@@ -61,8 +61,8 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
 
 
 def read_plain(path: Path, kind: type[T]) -> Iterator[T]:
-    """As `read_records`, but refuses a line that `write_records` does not write: where a key is there twice, a reader
-    sees another value than the one that counts."""
+    """Like `read_records`, but refuses a line that `write_records` would not write: if a key occurs twice, a person may
+    read another value than the decoder."""
     decoder, encoder = msgspec.json.Decoder(kind), msgspec.json.Encoder()
     for number, line in read_lines(path):
         record = decode(decoder, line, f"{path}:{number}")
@@ -106,14 +106,14 @@ def decode(decoder: msgspec.json.Decoder[T], line: bytes, where: str, remedy: st
 
 
 def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]) -> list[T]:
-    """What `read` makes of every row, given as its place and its text. If it refuses rows, one error names them all."""
-    found: list[T] = []
+    """The results of `read` for all rows, given as location and text. One error names all rows that `read` refuses."""
+    results: list[T] = []
     refused: list[BadInput] = []
     for where, line in lines:
         try:
-            found.append(read(where, line))
+            results.append(read(where, line))
         except OtherEncoding:
-            raise  # every row has it: once is enough
+            raise  # all rows have the same encoding: one error is enough
         except BadInput as error:
             refused.append(error)
     if len(refused) == 1:
@@ -121,20 +121,20 @@ def read_all(read: Callable[[str, bytes], T], lines: Iterable[tuple[str, bytes]]
     if refused:
         named = listed([f"{error.where}: {error.what}" for error in refused])
         raise BadInput(f"{len(refused)} rows cannot be read:{named}", remedy=refused[0].remedy)
-    return found
+    return results
 
 
 @lru_cache(maxsize=256)  # several gates read the same files
 def refuse_repeated_keys(path: Path, digest: str) -> None:
-    """Refuses a JSON or JSONL file in which an object has a key twice: the last one counts, and a reader sees the
-    first. Of a folder, all its files. `digest`: its fingerprint, so that a file that changed is read again."""
+    """Refuses a JSON or JSONL file, or a folder with one, in which an object has a key twice: the decoder takes the
+    last value, and a person may read the first. `digest` is the key of the cache: a changed file is read again."""
     for file in sorted(path.rglob("*.json*")) if path.is_dir() else [path]:
         if file.suffix not in (".json", ".jsonl") or not file.is_file():
             continue
         for number, text in read_lines(file) if file.suffix == ".jsonl" else [(1, file.read_bytes())]:
-            # Whoever needs the file refuses what is no JSON.
+            # Invalid JSON is refused where the file is used.
             with suppress(msgspec.DecodeError, ValueError, RecursionError):
-                # That is how AskGate writes a line. The check after this one takes ten times as long.
+                # A line as AskGate writes it has no key twice. The check below takes ten times as long.
                 if msgspec.json.encode(msgspec.json.decode(text)) != text.rstrip(b"\r\n"):
                     hook = partial(_refuse_twice, f"{file}:{number}")
                     json.loads(text.removeprefix(codecs.BOM_UTF8), object_pairs_hook=hook)
@@ -171,14 +171,14 @@ def grouped(rows: Iterable[str]) -> list[str]:
 
 
 def decode_file(path: Path, kind: type[T], remedy: str) -> T:
-    """A JSON file decoded as `kind`, without the mark of UTF-8."""
+    """A JSON file decoded as `kind`; it may begin with a byte order mark."""
     with explain_read_errors(path, "check the file"):
         raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     return decode(msgspec.json.Decoder(kind), raw, str(path), remedy)
 
 
 def decode_or_none(decoder: msgspec.json.Decoder[T], line: bytes) -> T | None:
-    """The record of a line; None where the line is something else, or is still being written."""
+    """The record of a line; None if the line is another kind of record, or is still being written."""
     try:
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -190,20 +190,21 @@ def refuse_other_encoding(content: bytes, where: str) -> None:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        remedy, known = "save the file as UTF-8 or build it again", ""
+        remedy, encoding = "save the file as UTF-8 or build it again", ""
         with suppress(UnicodeDecodeError):
             content.decode("gbk")
-            known = "GBK"
+            encoding = "GBK"
         if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            known = "UTF-16"
-        if known:
+            encoding = "UTF-16"
+        if encoding:
             file = Path(where if Path(where).is_file() else where.rpartition(":")[0])
             new = f"new{file.suffix}"
-            remedy = f"convert it: iconv -f {known} -t UTF-8 {file} > {new}; then use {new}"
+            remedy = f"convert it: iconv -f {encoding} -t UTF-8 {file} > {new}; then use {new}"
         raise OtherEncoding(f"invalid UTF-8 at byte {error.start}", where=where, remedy=remedy) from None
 
 
 def write_records(handle: IO[bytes], records: Iterable[object]) -> int:
+    """Writes one JSON object per line. Returns their number."""
     encoder = msgspec.json.Encoder()
     count = 0
     for record in records:

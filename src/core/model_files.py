@@ -1,4 +1,4 @@
-"""Files of a model and their SHA-256: a folder of the user's, one that came with the package, or a model of the hub."""
+"""Files of a model and their SHA-256: a folder of the user, one that came with the package, or a model of the hub."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WEIGHTS = ".safetensors"
 ADAPTER = "adapter_config.json"
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 VOCABULARIES = (TOKENIZER, "tokenizer.model", "vocab.json", "vocab.txt")
-"""Files of which a tokenizer needs one."""
+"""A tokenizer needs one of these files."""
 
 
 def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:
@@ -44,8 +44,8 @@ def base_sha256(base_model: str, digest: Callable[[Path], str] = sha256_file) ->
 def read_once(folder: Path, weights: bool = True) -> Iterator[Path]:
     """A private folder with the files of a model, for libraries that open them by name.
 
-    What they read there are the bytes whose SHA-256 is noted (`files.sha256_read`), whatever has the names of the
-    files meanwhile. Nothing is copied. Without `weights` those are left out.
+    The library reads exactly the bytes whose SHA-256 is noted (`files.sha256_read`), even if the files are replaced
+    meanwhile. Nothing is copied. `weights`: whether weight files are included.
     """
     with ExitStack() as stack:
         private = Path(stack.enter_context(TemporaryDirectory(prefix="askgate-")))
@@ -56,16 +56,16 @@ def read_once(folder: Path, weights: bool = True) -> Iterator[Path]:
 
 
 def model_files(folder: Path) -> list[Path]:
-    """Weights, config and tokenizer of a model: what its SHA-256 covers."""
+    """Weights, config and tokenizer of a model: the files that its SHA-256 covers."""
     return sorted({file for pattern in PATTERNS for file in folder.glob(pattern) if file.is_file()})
 
 
 def find_model(base_model: str, download: bool = True) -> Path:
-    """Folder with the files of a model; those of a hub model are downloaded, unless they must be here already."""
+    """Folder with the files of a model. A hub model is downloaded, unless `download` is False."""
     folder = shipped(Path(base_model))
     if folder.is_dir():
         return folder
-    # Importing it takes time, and a model in a folder does without.
+    # Imported here, because it takes time, and a model in a folder does not need it.
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -82,7 +82,7 @@ def find_model(base_model: str, download: bool = True) -> Path:
 
 
 def find_policy(model: str, adapter: Path | None = None) -> tuple[Path, Path | None]:
-    """Folder of a model, and of its adapters if `model` or `adapter` names some."""
+    """Folder of a model, and folder of its adapters if `model` or `adapter` is one."""
     folder = shipped(Path(model))
     if adapter is not None:
         if not (adapter / ADAPTER).exists():
@@ -97,8 +97,8 @@ def find_policy(model: str, adapter: Path | None = None) -> tuple[Path, Path | N
 
 
 def _base_of(adapter: Path) -> Path:
-    """Folder of the base of adapters. Their file names it relative to the folder in which they were trained, which is
-    this one or one above the adapters."""
+    """Folder of the base of adapters. Their config names it relative to the folder in which they were trained: the
+    working folder, or one above the adapters."""
     file = adapter / ADAPTER
     base = str(read_json(file, "name a folder that PEFT has saved").get("base_model_name_or_path"))
     places = [Path(), *adapter.absolute().parents, *adapter.resolve().parents]
@@ -132,7 +132,7 @@ def require_weights(folder: Path) -> None:
 
 @contextmanager
 def explain_tokenizer_errors(folder: Path) -> Iterator[None]:
-    """Turns the errors of a library that finds no tokenizer, or none that it can read, into BadInput."""
+    """Turns the errors of a library about a missing or unreadable tokenizer into BadInput."""
     remedy = f"copy {TOKENIZER} and tokenizer_config.json from where the model came from"
     # Without any, transformers makes an empty tokenizer.
     if not any((folder / name).is_file() for name in VOCABULARIES):
@@ -145,12 +145,12 @@ def explain_tokenizer_errors(folder: Path) -> Iterator[None]:
 
 
 def may_be_on_hub(path: Path) -> bool:
-    """Whether a path that is not here may be an `owner/name` of the hub; asking the hub takes half a minute."""
+    """Whether a path that does not exist may be `owner/name` on the hub: a request to the hub takes half a minute."""
     return len(path.parts) == 2 and path.parts[0] not in ("models", path.anchor) and not path.parent.exists()
 
 
 def is_hub_unknown() -> bool:
-    """Whether the name of the hub does not resolve: asking it would cost 46 s of retries before the same answer."""
+    """Whether the host name of the hub does not resolve: a request would fail too, after 46 s of retries."""
     from urllib.request import getproxies  # takes 10 ms
 
     from huggingface_hub.constants import ENDPOINT

@@ -16,7 +16,7 @@ The `seed_S` folders are there where a run has several seeds.
 Each run has these in a folder of its own, `runs/<time>-<random>/`. In the working folder the same names are links to
 the run that was started or resumed last; `checkpoints/local` and `checkpoints/rc1` link to the last run of their kind.
 So a new run changes nothing of an earlier one. `open_run` makes the links and `run_of` follows them; no other link is
-followed. In an unpacked package the files are in place, and its run folder is the working folder itself.
+followed. An unpacked package has files in place of the links, and its run folder is the working folder itself.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ def all_runs(root: Path = HERE) -> list[Path]:
 
 
 def run_of(link: Path) -> Path:
-    """Folder of the run that a link leads to, such as `checkpoints/rc1`; the working folder where it is no link.
+    """Folder of the run that a link such as `checkpoints/rc1` leads to; the working folder if it is no link.
 
-    Raises BadInput where the link leads anywhere else than to the file of that name in a run folder.
+    Raises BadInput if the link leads anywhere else than to the file of that name in a run folder.
     """
     if not link.is_symlink():
         return HERE
@@ -141,7 +141,7 @@ def in_run(path: Path) -> Path:
 
 
 def run_folder(path: Path) -> Path | None:
-    """Folder of the run that a path is in; None where it is in none.
+    """Folder of the run that contains a path; None if no run does.
 
     >>> run_folder(Path("runs/20260101T000000000Z-ab12/logs/eval.jsonl")).as_posix()
     'runs/20260101T000000000Z-ab12'
@@ -154,12 +154,12 @@ def has_gated_run() -> bool:
 
 
 def certified_run() -> Path:
-    """Run that reports are about: the last gated one, else the last one."""
+    """The run that `askgate report`, `verify` and `package` are about: the last gated one, else the last one."""
     return run_of(GATED_CHECKPOINTS if has_gated_run() else LATEST_RUN)
 
 
 def certified_id() -> str:
-    """Id of the run that reports are about; empty where there is none, and in an unpacked package."""
+    """Id of that run (`certified_run`); empty if there is none, and in an unpacked package."""
     try:
         return certified_run().name
     except BadInput:
@@ -202,7 +202,7 @@ def adopt_run(move_mirror: Callable[[Path], None] = lambda run: None) -> Path | 
     found = [name for name in (*LINKS, *evaluations(HERE)) if not name.is_symlink() and name.exists()]
     files = [file for name in found for file in _files(name)]
     for name in found:
-        if not any(_files(name)):  # an empty folder was made by hand, beforehand
+        if not any(_files(name)):  # an empty folder that the user made in advance
             for path in [*sorted(name.rglob("*"), reverse=True), name]:
                 path.rmdir()
     if _ADOPTING.is_symlink():

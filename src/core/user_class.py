@@ -39,12 +39,12 @@ def own_file(name: str) -> Path | None:
 
 
 def own_files(names: Iterable[str]) -> list[Path]:
-    """The user's files of all classes that are named, each once."""
+    """The user's files of these classes, each once."""
     return list(dict.fromkeys(file for name in names if (file := own_file(name))))
 
 
 def installed_file(file: Path) -> Path | None:
-    """The installed module that is loaded where the user's file is not in the working folder."""
+    """The file of the installed module that is loaded if the user's file is not in the working folder."""
     try:
         spec = find_spec(".".join(file.with_suffix("").parts))
     except (ImportError, ValueError):
@@ -53,7 +53,7 @@ def installed_file(file: Path) -> Path | None:
 
 
 def own_class_digests(names: Iterable[str]) -> dict[str, str]:
-    """SHA-256 of the user's files as this process runs them, by file."""
+    """SHA-256 of the user's files, by file, as this process has loaded them."""
     return {str(file): vars(_load(file))["sha256"] for file in own_files(names)}
 
 
@@ -80,7 +80,7 @@ def load_user_class(name: str, where: str, remedy: str) -> type[Any]:
 
 
 def _load(file: Path) -> ModuleType:
-    """The module of a file, run once a process."""
+    """The module of a file, which is executed once per process."""
     name = _OWN + str(file)
     if name not in sys.modules:
         source = file.read_bytes()
@@ -103,7 +103,7 @@ def require_members(thing: object, members: Sequence[str], name: str, kind: str,
 
 
 def _is_this_package(name: str) -> bool:
-    """Whether the loaded package of that name is ours, not one of the user's."""
+    """Whether the loaded package of that name is AskGate, not a package of the user."""
     folders = vars(sys.modules[name]).get("__path__", ()) if name in sys.modules else ()
     return any((Path(folder) / "core" / Path(__file__).name).is_file() for folder in folders)
 

@@ -41,7 +41,7 @@ Form = Literal["messages", "sharegpt", "dpo"]
 Row = dict[str, Any]
 PARQUET = ".parquet"
 SPEAKERS = {"system": "system", "user": "human", "assistant": "gpt"}
-LEAST_GAP = 1e-6
+MIN_REWARD_GAP = 1e-6
 """Rewards that are closer make no pair."""
 
 
@@ -178,25 +178,29 @@ def sft_row(form: Form, sample: Sample, turns: Sequence[Turn], tools: Sequence[s
 
 def dpo_row(sample: Sample, episodes: Sequence[Episode], tools: Sequence[str], left_out: Counter[str]) -> Row | None:
     """The pair of a sample; None where its episodes differ too little, or not even the demonstration is right."""
-    rewards = rate(sample, episodes)
+    rewards = episode_rewards(sample, episodes)
     right = [(one, reward) for one, reward in zip(episodes, rewards, strict=True) if achieved(one)]
     best = max((reward for _, reward in right), default=None)
     if best is None:
         better = [episode for episode in [demonstration(sample)] if achieved(episode)]
     else:
-        better = [one for one, reward in right if reward > best - LEAST_GAP]
+        better = [one for one, reward in right if reward > best - MIN_REWARD_GAP]
     lowest = min(rewards)
-    is_worse = best is None or lowest < best - LEAST_GAP
-    worse = [one for one, reward in zip(episodes, rewards, strict=True) if is_worse and reward < lowest + LEAST_GAP]
-    pairs = [(place, good, bad) for good in better for bad in worse if (place := parting(good, bad)) is not None]
+    is_worse = best is None or lowest < best - MIN_REWARD_GAP
+    worse = [
+        one for one, reward in zip(episodes, rewards, strict=True) if is_worse and reward < lowest + MIN_REWARD_GAP
+    ]
+    pairs = [
+        (index, good, bad) for good in better for bad in worse if (index := first_difference(good, bad)) is not None
+    ]
     if not pairs:
         reason = "samples whose episodes have equal rewards" if not worse else "samples without two different turns"
         left_out[reason] += 1
         return None
-    place, chosen, rejected = max(pairs, key=lambda pair: pair[0])
-    chosen_turn, rejected_turn = (messages([one.turns[place]], sample.lang, tools)[1:] for one in (chosen, rejected))
+    index, chosen, rejected = max(pairs, key=lambda pair: pair[0])
+    chosen_turn, rejected_turn = (messages([one.turns[index]], sample.lang, tools)[1:] for one in (chosen, rejected))
     return {
-        "prompt": messages(chosen.turns[:place], sample.lang, tools),
+        "prompt": messages(chosen.turns[:index], sample.lang, tools),
         "chosen": chosen_turn,
         "rejected": rejected_turn,
         "chosen_reward": best,
@@ -206,7 +210,7 @@ def dpo_row(sample: Sample, episodes: Sequence[Episode], tools: Sequence[str], l
     }
 
 
-def rate(sample: Sample, episodes: Sequence[Episode]) -> list[float]:
+def episode_rewards(sample: Sample, episodes: Sequence[Episode]) -> list[float]:
     """Rewards as recorded, if every episode has one; otherwise outcome and over-clarification penalty."""
     recorded = all(episode.reward for episode in episodes)
     terms = (episode.reward if recorded else TrainingReward()(episode, sample) for episode in episodes)
@@ -219,12 +223,12 @@ def demonstration(sample: Sample) -> Episode:
     return play(sample, said, max(MAX_TURNS, len(said)))
 
 
-def parting(one: Episode, other: Episode) -> int | None:
-    """Place of the first policy turn in which two episodes act differently. None where the user or a tool said
-    something else before, or one episode ends there. Thoughts do not count: the reply is the same."""
-    for place, (here, there) in enumerate(zip(one.turns, other.turns, strict=False)):
-        if (here.by, here.act, here.tool, here.text) != (there.by, there.act, there.tool, there.text):
-            return place if here.by == there.by == "assistant" else None
+def first_difference(one: Episode, other: Episode) -> int | None:
+    """Index of the first policy turn in which two episodes act differently. None if user or tool said something else
+    before, or if one episode is the beginning of the other. Thoughts do not count: the reply is the same."""
+    for index, (a, b) in enumerate(zip(one.turns, other.turns, strict=False)):
+        if (a.by, a.act, a.tool, a.text) != (b.by, b.act, b.tool, b.text):
+            return index if a.by == b.by == "assistant" else None
     return None
 
 

@@ -1,4 +1,4 @@
-"""The part that `pure_pt` and `trl_ppo` share: run state, checkpoints, rollback on high KL, timing, learning rate."""
+"""Base of the engines `pure_pt` and `trl_ppo`: run state, checkpoints, rollback on high KL, timing, learning rate."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from askgate_env.types import Episode
 
 from .. import __version__
 from ..agents.trajectory import Trajectory
-from ..checkpoint.state import pack_state, same_layout, unpack_state
+from ..checkpoint.state import pack_state, require_same_layout, unpack_state
 from ..config.train_config import OptimizerSection
 from ..core.api import Batch, StepResult
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from .distributed import full_on_first, placed_like, placed_state, ranks
+from .distributed import full_on_rank_0, ranks, sharded_like, sharded_state
 from .job import TrainJob, require_whole_groups
 from .models import save_policy
 from .serving import write_serving
@@ -43,14 +43,14 @@ _SAVED_KEYS = ("step", "tokens_seen", "weights", "optimizer", "scaler", "sampler
 
 
 @dataclass(frozen=True)
-class Collected:
-    """One batch of episodes with rewards."""
+class CollectedEpisodes:
+    """The episodes of one step with their rewards, as `collect` returns them."""
 
     trajectories: Sequence[Trajectory]
     episodes: Sequence[Episode]
     """The episodes of the trajectories, with their rewards."""
     batch: Batch
-    """The same as flat tensors, still without `ref_logp_N`."""
+    """The same episodes as flat tensors, still without `ref_logp_N`."""
     hidden_NH: Tensor | None = None
     """The hidden state before each policy token: the input of the critic."""
 
@@ -85,16 +85,16 @@ class BaseEngine(ABC):
         """Called when all of `_SAVED_KEYS` is loaded. `state` also holds what `_extra_state` returned."""
 
     def _finish_step(
-        self, collected: Collected, metrics: dict[str, float], timer: StepTimer, adapt: bool = True
+        self, collected: CollectedEpisodes, metrics: dict[str, float], timer: StepTimer, adapt: bool = True
     ) -> StepResult:
-        """Counts the step, lets strategy and sampler adapt, and rolls back after too many KL alerts."""
+        """Counts the step, lets strategy (if `adapt`) and sampler adapt, and rolls back after too many KL alerts."""
         self.step += 1
         self._refuse_not_finite(metrics)
-        self.tokens_seen += sum(len(one.tokens) for one in collected.trajectories)
+        self.tokens_seen += sum(len(trajectory.tokens) for trajectory in collected.trajectories)
         if adapt:
             self.job.strategy.after_step(metrics)
         self.job.sampler.observe(collected.episodes)
-        if self.guard.must_roll_back(metrics.get("kl", 0.0)):
+        if self.guard.record(metrics.get("kl", 0.0)):
             self._roll_back(metrics["kl"])
         metrics["kl_alerts"], metrics["rollbacks"] = float(self.guard.alerts), float(self.guard.rollbacks)
         return StepResult(self.step, {**metrics, **timer.metrics()}, collected.episodes)
@@ -112,7 +112,7 @@ class BaseEngine(ABC):
     def _roll_back(self, kl: float) -> None:
         """Restores weights and optimizer of the last good checkpoint; where there is none, those before the first step
         of the strategy."""
-        folder = self.ranks.from_first(lambda: self.job.last_good(self.step - ROLLBACK_AFTER))
+        folder = self.ranks.on_rank_0(lambda: self.job.last_good(self.step - ROLLBACK_AFTER))
         _log.warning(
             "step %d: KL is %.4g, above %s for %d steps in a row; rolled back to %s, learning rate times %g",
             self.step, kl, self.guard.level, ROLLBACK_AFTER, folder or self.job.model, ROLLBACK_LR_FACTOR,
@@ -134,7 +134,7 @@ class BaseEngine(ABC):
         pack_state(folder, state)
 
     def state(self) -> dict[str, Any]:
-        """All that a checkpoint holds. It does not depend on the number of ranks."""
+        """The content of a checkpoint. It does not depend on the number of ranks."""
         self.ranks.announce("state")
         state = {
             "version": __version__,
@@ -148,12 +148,12 @@ class BaseEngine(ABC):
             "guard": self.guard.state_dict(),
             "machine": self._machine(),
         }
-        return cast(dict[str, Any], full_on_first({**state, **self._extra_state()}))
+        return cast(dict[str, Any], full_on_rank_0({**state, **self._extra_state()}))
 
     def load(self, folder: Path) -> None:
         self.ranks.announce("load", folder)
         state = unpack_state(folder)
-        # Nothing that is missing gets a default: the resumed run would be another one.
+        # A missing entry gets no default: the resumed run would not be the run that was saved.
         if missing := [name for name in (*_SAVED_KEYS, *self._extra_state()) if name not in state]:
             version = state.get("version", _UNKNOWN_VERSION)
             raise BadInput(
@@ -167,8 +167,9 @@ class BaseEngine(ABC):
         self.job.strategy.load_state_dict(state["strategy"])
         self.guard.load_state_dict(state["guard"])
         self._after_load(state)
-        if (there := state["machine"]) != (here := self._machine()):
-            _log.warning("%s was saved with %s; with %s the run is not the same bit by bit", folder, there, here)
+        saved, current = state["machine"], self._machine()
+        if saved != current:
+            _log.warning("%s was saved with %s; with %s the run is not the same bit by bit", folder, saved, current)
 
     def _machine(self) -> dict[str, Any]:
         return {**machine(), "ranks": self.ranks.world} if self.ranks.distributed else machine()
@@ -179,29 +180,29 @@ class BaseEngine(ABC):
         write_serving(folder, self.job.model, limits.tools, native=limits.actions == "native")
 
     def sharded_weights(self) -> dict[str, Tensor] | None:
-        """The whole weights of a policy that is sharded over ranks, on rank 0; None if it is not."""
+        """The unsharded weights of the policy, on rank 0; None if it is not sharded."""
         return None
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
         load_weights(self.learner, state["weights"], where)
-        self.optimizer.load_state_dict(placed_state(state["optimizer"], self.optimizer))
+        self.optimizer.load_state_dict(sharded_state(state["optimizer"], self.optimizer))
         if self.accelerator.scaler:
             self.accelerator.scaler.load_state_dict(state["scaler"])
 
 
 class KLGuard:
-    """Counts consecutive steps whose KL divergence is above a level; at the limit the run is rolled back.
+    """Counts consecutive steps whose KL divergence is above a level, and demands a rollback at `ROLLBACK_AFTER`.
 
-    Weights and optimizer return to the last good checkpoint and the learning rate falls for the rest of the run. The
-    step count and the sampler do not return: the same samples again would lead to the same place.
+    A rollback restores weights and optimizer of the last good checkpoint and lowers the learning rate for the rest of
+    the run. Step count and sampler are not rolled back: the same samples again would lead to the same high KL.
     """
 
     def __init__(self, level: float | None) -> None:
-        """Without a level nothing is an alert."""
+        """Without a level no step is an alert."""
         self.level, self.alerts, self.rollbacks = level, 0, 0
 
-    def must_roll_back(self, kl: float) -> bool:
-        """Takes the KL divergence of a step. NaN is an alert."""
+    def record(self, kl: float) -> bool:
+        """Counts a step with this KL divergence; NaN is an alert. Returns whether the run must be rolled back."""
         self.alerts = 0 if self.level is None or kl <= self.level else self.alerts + 1
         if self.alerts < ROLLBACK_AFTER:
             return False
@@ -211,7 +212,7 @@ class KLGuard:
 
     @property
     def lr_scale(self) -> float:
-        """The factor that the rollbacks so far put on the learning rate."""
+        """The factor on the learning rate after the rollbacks so far."""
         return float(ROLLBACK_LR_FACTOR**self.rollbacks)
 
     def state_dict(self) -> dict[str, Any]:
@@ -240,7 +241,7 @@ class StepTimer:
     def metrics(self) -> dict[str, float]:
         """`time/PART` and `time/step` in seconds; `memory/peak_mb` of this step (GPU) or of the process (CPU)."""
         parts = {f"time/{name}": seconds for name, seconds in self.seconds.items()}
-        return {**parts, "time/step": self._now() - self._start, "memory/peak_mb": self._peak() / _MB}
+        return {**parts, "time/step": self._now() - self._start, "memory/peak_mb": self._peak_bytes() / _MB}
 
     def _now(self) -> float:
         if self.device.type == "cuda":
@@ -249,7 +250,7 @@ class StepTimer:
             torch.mps.synchronize()
         return time.perf_counter()
 
-    def _peak(self) -> float:
+    def _peak_bytes(self) -> float:
         if self.device.type == "cuda":
             return torch.cuda.max_memory_allocated(self.device)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -273,23 +274,23 @@ def lr_scale(optimizer: OptimizerSection, step: int, max_steps: int) -> float:
     """
     if step < optimizer.warmup_steps:
         return (step + 1) / optimizer.warmup_steps
-    done = (step - optimizer.warmup_steps) / max(max_steps - optimizer.warmup_steps, 1)
+    progress = (step - optimizer.warmup_steps) / max(max_steps - optimizer.warmup_steps, 1)
     if optimizer.schedule == "linear":
-        return 1 - done
-    return (1 + math.cos(math.pi * done)) / 2 if optimizer.schedule == "cosine" else 1.0
+        return 1 - progress
+    return (1 + math.cos(math.pi * progress)) / 2 if optimizer.schedule == "cosine" else 1.0
 
 
 def trained_weights(module: nn.Module) -> dict[str, Tensor]:
-    """Weights with gradients, each once however many layers share it. Frozen weights come from the base model."""
+    """Weights with gradients, each once even if layers share it. Frozen weights come from the base model."""
     return {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
 
 
 def load_weights(module: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:
-    """Copies weights into the very tensors that the optimizer holds."""
-    own = trained_weights(module)
-    same_layout(weights, own, where)
-    for name, weight in own.items():
-        weight.copy_(placed_like(weights[name], weight))
+    """Copies weights in place, into the tensors that the optimizer holds."""
+    targets = trained_weights(module)
+    require_same_layout(weights, targets, where)
+    for name, weight in targets.items():
+        weight.copy_(sharded_like(weights[name], weight))
 
 
 def machine() -> dict[str, Any]:

@@ -38,10 +38,10 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 from ..core.defaults import RESUME
 from ..rollout.attention import unwrap
-from .packed import Learner, Scored, Stream, clip_gradients
+from .packed import Learner, Stream, TokenScores, clip_gradients
 
-PATIENCE = timedelta(days=1)
-"""How long a rank waits for another one: rank 0 may evaluate or wait for a judge meanwhile. A rank that has died is
+TIMEOUT = timedelta(days=1)
+"""Timeout of an exchange between ranks: meanwhile rank 0 may evaluate, or wait for a judge. A rank that has died is
 noticed by torchrun at once."""
 END = ""
 """Announced when the run is over."""
@@ -57,63 +57,64 @@ class Ranks:
         self.rank, self.world, self.distributed = rank, world, distributed
 
     def announce(self, call: str, *args: Any) -> None:
-        """On rank 0: makes the other ranks repeat a call. Every rank then takes part in what the call exchanges."""
+        """On rank 0: makes the other ranks repeat an engine call, whose communication needs every rank."""
         if self.rank == 0 and self.world > 1:
             dist.broadcast_object_list([(call, args)], src=0)
 
     def announced(self) -> tuple[str, tuple[Any, ...]]:
-        """On other ranks: waits for the next call."""
+        """On other ranks: waits for the next call that rank 0 announces, and returns it."""
         received: list[Any] = [None]
         dist.broadcast_object_list(received, src=0)
         call, args = received[0]
         return call, args
 
-    def from_first(self, make: Callable[[], _T]) -> _T:
-        """What `make` returns on rank 0; it is not called elsewhere."""
+    def on_rank_0(self, make: Callable[[], _T]) -> _T:
+        """Calls `make` on rank 0 only, and returns its result on every rank."""
         if self.world == 1:
             return make()
         made = [make()] if self.rank == 0 else [None]
         dist.broadcast_object_list(made, src=0)
         return made[0]  # type: ignore[return-value]
 
-    def own(self, rows: Sequence[_T]) -> Sequence[_T]:
-        """The rows of this rank."""
+    def local(self, rows: Sequence[_T]) -> Sequence[_T]:
+        """This rank's share of the rows of a batch: every `world`-th one."""
         return rows[self.rank :: self.world]
 
-    def gather(self, own: Sequence[_T]) -> list[_T]:
-        """The rows of all ranks, in order."""
+    def gather(self, local: Sequence[_T]) -> list[_T]:
+        """The rows of all ranks, in the order of the batch; `local` are those of this rank."""
         if self.world == 1:
-            return list(own)
+            return list(local)
         parts: list[Any] = [None] * self.world
-        dist.all_gather_object(parts, list(own))
+        dist.all_gather_object(parts, list(local))
         return [parts[row % self.world][row // self.world] for row in range(sum(map(len, parts)))]
 
-    def spread(self, own_M: Tensor, episode_N: Tensor) -> Tensor:
-        """Values of all tokens, from the values of each rank's own. Only the own ones carry a gradient."""
+    def gather_tokens(self, local_M: Tensor, episode_N: Tensor) -> Tensor:
+        """Values of the tokens of all ranks, from those of this rank's tokens. Only the latter carry a gradient."""
         if self.world == 1:
-            return own_M
-        places_M = (episode_N % self.world == self.rank).nonzero()[:, 0]
-        all_N = torch.zeros(len(episode_N), dtype=own_M.dtype, device=own_M.device)
-        all_N.index_copy_(0, places_M, own_M.detach())
+            return local_M
+        index_M = (episode_N % self.world == self.rank).nonzero()[:, 0]
+        all_N = torch.zeros(len(episode_N), dtype=local_M.dtype, device=local_M.device)
+        all_N.index_copy_(0, index_M, local_M.detach())
         dist.all_reduce(all_N)  # exact: all other ranks add 0
-        return all_N.index_copy(0, places_M, own_M)
+        return all_N.index_copy(0, index_M, local_M)
 
-    def spread_scores(self, episode_N: Tensor, own: Scored) -> Scored:
-        """The scores of all tokens of a minibatch."""
+    def gather_scores(self, episode_N: Tensor, local: TokenScores) -> TokenScores:
+        """The scores of all tokens of a minibatch, from those of this rank's tokens."""
         if self.world == 1:
-            return own
-        value_N = None if own.value_N is None else self.spread(own.value_N, episode_N)
-        return Scored(self.spread(own.logp_N, episode_N), self.spread(own.entropy_N, episode_N), value_N)
+            return local
+        logp_N, entropy_N = (self.gather_tokens(x, episode_N) for x in (local.logp_N, local.entropy_N))
+        value_N = None if local.value_N is None else self.gather_tokens(local.value_N, episode_N)
+        return TokenScores(logp_N, entropy_N, value_N)
 
-    def level(self, streams: list[Stream], device: torch.device) -> list[Stream]:
-        """Adds blank streams until every rank has as many: all ranks gather sharded weights in every pass."""
+    def pad_streams(self, streams: list[Stream], device: torch.device) -> list[Stream]:
+        """Adds blank streams until every rank has equally many: every pass gathers sharded weights from all ranks."""
         if self.world == 1:
             return streams
-        most = torch.tensor(len(streams))
-        dist.all_reduce(most, dist.ReduceOp.MAX)
-        none = torch.zeros(0, dtype=torch.long, device=device)
-        blank = Stream(torch.zeros(2, dtype=torch.long, device=device), (2,), none, none)
-        return [blank] * (int(most) - len(streams)) + streams
+        count = torch.tensor(len(streams))
+        dist.all_reduce(count, dist.ReduceOp.MAX)
+        empty = torch.zeros(0, dtype=torch.long, device=device)
+        blank = Stream(torch.zeros(2, dtype=torch.long, device=device), (2,), empty, empty)
+        return [blank] * (int(count) - len(streams)) + streams
 
     def sum(self, x: Tensor) -> Tensor:
         """The sum over the ranks, in place."""
@@ -122,20 +123,20 @@ class Ranks:
         return x
 
     def sum_gradients(self, weights: Iterable[Tensor]) -> None:
-        """Sums the gradients of weights that every rank holds. FSDP2 has summed those of sharded weights."""
+        """Sums the gradients of unsharded weights over the ranks. FSDP2 has summed those of sharded weights."""
         grads = [x.grad for x in weights if x.grad is not None and not isinstance(x, DTensor)]
         if self.world > 1 and grads:
             flat = self.sum(torch.cat([grad.reshape(-1) for grad in grads]))
             for grad, part in zip(grads, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
                 grad.copy_(part.view_as(grad))
 
-    def clip(self, weights: Sequence[Tensor], most: float) -> Tensor:
-        """Sums gradients over the ranks and clips their norm, which is returned."""
+    def clip(self, weights: Sequence[Tensor], max_norm: float) -> Tensor:
+        """Sums gradients over the ranks and clips their norm. Returns the norm before clipping."""
         self.sum_gradients(weights)
-        return full(clip_gradients(weights, most))
+        return full(clip_gradients(weights, max_norm))
 
 
-ALONE = Ranks()
+SINGLE_PROCESS = Ranks()
 
 
 @cache
@@ -143,20 +144,22 @@ def ranks() -> Ranks:
     """The ranks of this run. The first call joins the others, where torchrun has started this process."""
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         return Ranks()
-    rank, local, beside = (int(os.environ.get(name, 0)) for name in ("RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE"))
+    rank, local_rank, local_world = (
+        int(os.environ.get(name, 0)) for name in ("RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+    )
     gpus, backend = torch.cuda.device_count(), "gloo"
     if gpus:
         # NCCL refuses processes that share a GPU. gloo takes them, but has only sums and broadcasts of GPU tensors.
-        torch.cuda.set_device(local % gpus)
-        os.environ.setdefault("ACCELERATE_TORCH_DEVICE", f"cuda:{local % gpus}")
-        backend = "gloo" if beside > gpus else "cpu:gloo,cuda:nccl"
-    dist.init_process_group(backend, timeout=PATIENCE)
+        torch.cuda.set_device(local_rank % gpus)
+        os.environ.setdefault("ACCELERATE_TORCH_DEVICE", f"cuda:{local_rank % gpus}")
+        backend = "gloo" if local_world > gpus else "cpu:gloo,cuda:nccl"
+    dist.init_process_group(backend, timeout=TIMEOUT)
     _end_with_torchrun(rank)
     return Ranks(rank, dist.get_world_size(), distributed=True)
 
 
 def leave() -> None:
-    """Tells the other ranks that the run is over. Not after an error in a step: they would not be listening."""
+    """Tells the other ranks that the run is over. Not called after an error in a step, where they do not listen."""
     if ranks().distributed:
         ranks().announce(END)
         dist.destroy_process_group()
@@ -191,12 +194,12 @@ def shard(learner: Learner, device: torch.device, dtype: torch.dtype) -> None:
     warnings.filterwarnings("ignore", message="FSDP2-wrapped module .* returned a view tensor")
     mesh = init_device_mesh(device.type, (dist.get_world_size(),))
     # The residual stream stays in float32, as in one process.
-    half = MixedPrecisionPolicy(param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False)
+    precision = MixedPrecisionPolicy(param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False)
     policy: Any = unwrap(learner.policy)
     for layer in policy.get_decoder().layers:
-        fully_shard(layer, mesh=mesh, mp_policy=half)
-    whole = set() if learner.critic is None else {*learner.critic.parameters()}
-    fully_shard(learner, mesh=mesh, reshard_after_forward=True, ignored_params=whole)
+        fully_shard(layer, mesh=mesh, mp_policy=precision)
+    unsharded = set() if learner.critic is None else {*learner.critic.parameters()}
+    fully_shard(learner, mesh=mesh, reshard_after_forward=True, ignored_params=unsharded)
     register_fsdp_forward_method(learner, "call")
     for module in learner.modules():
         if isinstance(module, FSDPModule):
@@ -207,54 +210,54 @@ def shard(learner: Learner, device: torch.device, dtype: torch.dtype) -> None:
 
 def rollout_copy(policy: Any, dtype: torch.dtype) -> Any:
     """An unsharded copy of the policy for rollouts, with the matrices of its layers in the type of the arithmetic."""
-    made = copy.deepcopy(policy).requires_grad_(False)
-    base: Any = unwrap(made)
+    copied = copy.deepcopy(policy).requires_grad_(False)
+    base: Any = unwrap(copied)
     for module in base.get_decoder().layers.modules():
         if isinstance(module, nn.Linear):
             module.to(dtype)
-    return made
+    return copied
 
 
 @torch.no_grad()
-def refresh(made: nn.Module, policy: nn.Module) -> None:
-    """Copies the present weights into a rollout copy."""
-    for target, weight in zip(made.parameters(), policy.parameters(), strict=True):
+def refresh_rollout_copy(copied: nn.Module, policy: nn.Module) -> None:
+    """Copies the current weights of the policy into its rollout copy."""
+    for target, weight in zip(copied.parameters(), policy.parameters(), strict=True):
         target.copy_(full(weight))
 
 
 def full(weight: Tensor) -> Tensor:
-    """The whole tensor, on every rank."""
+    """The unsharded tensor, on every rank."""
     return weight.full_tensor() if isinstance(weight, DTensor) else weight
 
 
-def full_on_first(tree: Any) -> Any:
-    """A tree of state with whole tensors in the memory of rank 0. On other ranks it has none."""
+def full_on_rank_0(tree: Any) -> Any:
+    """A tree of state whose sharded tensors are gathered into the memory of rank 0; on other ranks they are None."""
     if isinstance(tree, Mapping):
-        return {key: full_on_first(value) for key, value in tree.items()}
+        return {key: full_on_rank_0(value) for key, value in tree.items()}
     if isinstance(tree, list):
-        return [full_on_first(value) for value in tree]
+        return [full_on_rank_0(value) for value in tree]
     if not isinstance(tree, DTensor):
         return tree
     whole = tree.full_tensor()  # one at a time, so no rank holds the whole model twice
     return whole.cpu() if ranks().rank == 0 else None
 
 
-def placed_like(value: Tensor, weight: Tensor) -> Tensor:
-    """The value, sharded or whole as `weight` is. Every rank passes the same value."""
+def sharded_like(value: Tensor, weight: Tensor) -> Tensor:
+    """The value, sharded as `weight` is, or unsharded. Every rank passes the same value."""
     if isinstance(weight, DTensor) and not isinstance(value, DTensor):
         value = value.to(weight.device)
         return distribute_tensor(value, weight.device_mesh, weight.placements, src_data_rank=None)
     return value if isinstance(weight, DTensor) else full(value)
 
 
-def placed_state(state: Mapping[str, Any], optimizer: Any) -> dict[str, Any]:
+def sharded_state(state: Mapping[str, Any], optimizer: Any) -> dict[str, Any]:
     """The state of an optimizer, sharded as its weights are."""
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    placed = {
+    sharded = {
         number: {
-            name: placed_like(x, weights[number]) if isinstance(x, Tensor) and x.shape == weights[number].shape else x
-            for name, x in of_weight.items()
+            name: sharded_like(x, weights[number]) if isinstance(x, Tensor) and x.shape == weights[number].shape else x
+            for name, x in moments.items()
         }
-        for number, of_weight in state["state"].items()
+        for number, moments in state["state"].items()
     }
-    return {**state, "state": placed}
+    return {**state, "state": sharded}

@@ -1,7 +1,7 @@
 """The job of an engine: one training run of one seed, with its settings and the parts that the engine drives.
 
-`training/run.py` makes a `TrainJob` from the config. An engine, ours or a user's own, is made from it and from nothing
-else: `Engine(job)`.
+`make_engine` in `training/components.py` makes a `TrainJob` from the config. Every engine, built-in or a user's own, is
+constructed from it alone: `Engine(job)`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LiveJudge = Callable[[int, Sequence[Episode]], Mapping[int, "LiveScore"]]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A sample of a batch, with its level and where it came from."""
+    """A sample that was drawn for a batch, with its level and its origin."""
 
     sample: Sample
     level: Level | None = None
@@ -43,7 +43,7 @@ class Drawn:
 
 
 class PromptSampler(Protocol):
-    """Chooses the samples of each step. Its `state_dict` is all it remembers, so a resumed run draws the same."""
+    """Draws the samples of each step. `state_dict` is its whole state, so a resumed run draws the same."""
 
     def draw(self, step: int, count: int) -> Sequence[Drawn]: ...
 
@@ -86,7 +86,7 @@ class TrainJob:
     optimizer: OptimizerSection = field(default_factory=OptimizerSection)
     finetune: FinetuneSection = field(default_factory=FinetuneSection)
     lora_targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-    """Modules that get an adapter: the row of `finetune.targets` that fits the device (`runtime/device.py`)."""
+    """Modules that get an adapter: `runtime.device.lora_targets` chooses them by the memory of the device."""
     kl_alert: float | None = None
     """A KL divergence above this is an alert; three alerts in a row roll the run back. None: never."""
     judge: LiveJudge | None = None

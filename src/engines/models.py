@@ -1,4 +1,4 @@
-"""The policy, its frozen base and its critic: how they are loaded, which weights are trained, how they are saved.
+"""The policy, the frozen reference and the critic: how they are loaded, which weights are trained, how they are saved.
 
 Trained weights are kept in float32 whatever the arithmetic is in, because an update of 1e-5 is lost in 16 bits. Frozen
 weights are kept in the dtype of the arithmetic.
@@ -29,16 +29,14 @@ from ..rollout.attention import PeftWrapper, SegmentPlan, unwrap
 from ..rollout.cuda import REPRODUCIBLE
 
 Frozen = Callable[[], AbstractContextManager[nn.Module]]
-"""Gives access to the frozen base: `with frozen() as model: ...`."""
-
-
+"""Gives access to a frozen model, such as the reference: `with frozen() as model: ...`."""
 CRITIC_HIDDEN = 128
 
 
 class Critic(nn.Module):
-    """A small head that predicts the return from the policy's last hidden state. It starts at 0 for every state.
+    """A small head that predicts the return from the policy's last hidden state. Its first prediction is 0 everywhere.
 
-    Always in float32: returns differ by less than 16 bits can tell.
+    Always in float32: 16 bits are too coarse for the differences between returns.
     """
 
     def __init__(self, width: int) -> None:
@@ -67,10 +65,10 @@ def load_policy(
 
 
 def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: torch.device, dtype: torch.dtype) -> Any:
-    """A policy as `save_policy` left it: a whole model, or adapters on the base that they were trained on."""
+    """A policy that `save_policy` wrote: a whole model, or adapters, which are put on their base."""
     adapted = (folder / "adapter_config.json").exists()
-    name, held_in = base if adapted else str(folder), torch.float32 if finetune.method == "full" else dtype
-    model = _load(name, held_in, device, finetune.method == "qlora")
+    weights_dtype = torch.float32 if finetune.method == "full" else dtype
+    model = _load(base if adapted else str(folder), weights_dtype, device, finetune.method == "qlora")
     if adapted:
         from peft import PeftModel
 
@@ -80,7 +78,7 @@ def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: tor
 
 
 def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
-    """The policy as it is now: with its adapters switched off where it has any, else a copy."""
+    """The base of an untrained policy: the policy with its adapters switched off, or a copy if it has none."""
     if not is_adapted(policy):
         return frozen_model(copy.deepcopy(policy), dtype)
 
@@ -93,28 +91,28 @@ def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
 
 
 def frozen_model(model: Any, dtype: torch.dtype) -> Frozen:
-    """The model itself, which nobody else may train."""
+    """The model itself, frozen in place: the caller gives it away."""
     frozen = model.to(dtype).requires_grad_(False)
     return lambda: nullcontext(frozen)
 
 
 def frozen_adapters(policy: Any, weights: Mapping[str, Tensor]) -> Frozen:
-    """The policy with these adapter weights inside the context, and with its own outside."""
-    own = {name: weight for name, weight in policy.named_parameters() if name in weights}
+    """The policy with these adapter weights inside the context; its current ones are restored at the end."""
+    adapters = {name: weight for name, weight in policy.named_parameters() if name in weights}
 
     @torch.no_grad()
-    def swap(new: Mapping[str, Tensor]) -> None:
-        for name, weight in own.items():
-            weight.copy_(new[name])
+    def load(values: Mapping[str, Tensor]) -> None:
+        for name, weight in adapters.items():
+            weight.copy_(values[name])
 
     @contextmanager
     def with_weights() -> Iterator[nn.Module]:
-        kept = {name: weight.detach().clone() for name, weight in own.items()}
-        swap(weights)
+        current = {name: weight.detach().clone() for name, weight in adapters.items()}
+        load(weights)
         try:
             yield policy
         finally:
-            swap(kept)
+            load(current)
 
     return with_weights
 
@@ -125,13 +123,15 @@ def compile_layers(policy: Any) -> None:
     Takes half a minute at the first steps. `TORCHDYNAMO_DISABLE=1` switches it off.
     """
     for layer in cast(Any, unwrap(policy)).get_decoder().layers:
-        layer.forward = partial(_of_any_length, layer.forward, torch.compile(layer.forward, options=REPRODUCIBLE))
+        layer.forward = partial(_compiled_forward, layer.forward, torch.compile(layer.forward, options=REPRODUCIBLE))
 
 
-def _of_any_length(plain: Callable[..., Any], compiled: Callable[..., Any], hidden_1TH: Tensor, **kwargs: Any) -> Any:
-    """Calls a layer, compiled in training and plain elsewhere (`generate`, a rollout over the key-value cache).
+def _compiled_forward(
+    plain: Callable[..., Any], compiled: Callable[..., Any], hidden_1TH: Tensor, **kwargs: Any
+) -> Any:
+    """Calls a layer: compiled in training, plain elsewhere (`generate`, a rollout over the key-value cache).
 
-    Tells the compiler in advance which sizes vary, or it would compile twice.
+    Marks the sizes that vary as dynamic, or the layer would be compiled twice.
     """
     plan = kwargs.get("plan")
     if not isinstance(plan, SegmentPlan) or not hidden_1TH.is_cuda:
@@ -147,19 +147,19 @@ def recompute_layers(policy: Any) -> None:
     `transformers` has a switch for this that works in training mode only, where dropout would be on.
     """
     for layer in cast(Any, unwrap(policy)).get_decoder().layers:
-        layer.forward = partial(_recomputed, layer.forward)
+        layer.forward = partial(_checkpointed_forward, layer.forward)
 
 
-def _recomputed(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _checkpointed_forward(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if not torch.is_grad_enabled():
         return forward(*args, **kwargs)
     return checkpoint(forward, *args, use_reentrant=False, preserve_rng_state=False, **kwargs)
 
 
 def save_policy(policy: Any, name: str, folder: Path, weights: Mapping[str, Tensor] | None = None) -> None:
-    """Saves weights (only the adapters where there are any), config and tokenizer in the format of `transformers`.
+    """Saves weights (of a policy with adapters only these), config and tokenizer in the format of `transformers`.
 
-    `weights` are saved instead of the policy's own, where those are a copy in another type.
+    `weights`, if given, are saved instead of the policy's own: those of a rollout copy have another dtype.
     """
     extra = {"save_embedding_layers": False} if is_adapted(policy) else {}
     policy.save_pretrained(folder, **extra, **({"state_dict": dict(weights)} if weights else {}))
@@ -236,6 +236,6 @@ def with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...
     adapted: Any = get_peft_model(model, adapters)
     for module in adapted.modules():
         if hasattr(module, "lora_A"):
-            # All arithmetic is under autocast. A cast to the adapters' float32 would be undone at once.
+            # All arithmetic is under autocast, which would undo a cast to the adapters' float32 at once.
             module.cast_input_dtype_enabled = False
     return adapted

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 MIN_SHARED = 32
 """Minimum number of tokens that episodes share. A shorter beginning is computed again for each episode, unless it is a
 whole episode."""
-MOST_READ = 4
-"""Maximum number of tokens that the episodes of a stream read, as a multiple of `pack_tokens`. Keys and values are kept
-for each episode, shared tokens included."""
-MOST_COMPARED = 64
-"""Earlier episodes that an episode is compared with, the newest ones. In groups of at most this size all others of the
-sample are among them."""
+MAX_READ_FACTOR = 4
+"""Maximum total length of the episodes of a stream, as a multiple of `pack_tokens`. Shared tokens count for each
+episode, because attention keeps their keys and values for each."""
+MAX_COMPARED = 64
+"""Number of earlier episodes that an episode is compared with, newest first. In groups of at most this size all others
+of the sample are among them."""
 LOGITS_AT_ONCE = 2**26
 """Logits kept in memory at a time (256 MB in float32). Where there are more, the backward pass recomputes them."""
 
@@ -54,27 +54,28 @@ class Stream:
     tokens_T: Tensor
     lengths: tuple[int, ...]
     """Tokens of each episode, without those that it shares with an earlier one."""
-    at_N: Tensor
-    """Position in the stream at which each policy token is predicted: one before its own."""
-    said_N: Tensor
-    """The policy tokens."""
-    shared: Shared | None = None
+    position_N: Tensor
+    """Position in the stream from which each policy token is predicted: that of the token before it."""
+    label_N: Tensor
+    """The policy tokens: the tokens to predict."""
+    shared: SharedPrefixes | None = None
     """None where no episodes share tokens."""
 
 
 @dataclass(frozen=True)
-class Shared:
-    """Positions and policy tokens of a stream whose episodes share tokens."""
+class SharedPrefixes:
+    """Layout of a stream whose episodes share tokens at their beginnings."""
 
     paths: tuple[NDArray[np.int64], ...]
-    """Positions in the stream of all tokens of each episode."""
+    """Positions in the stream of all tokens of each episode, shared ones included."""
     first_U: Tensor
-    """The first policy token that is predicted at each of the `U` distinct positions in `at_N`."""
+    """Index of the first policy token at each of the `U` distinct positions in `position_N`: logits are computed once
+    per position."""
     row_N: Tensor
-    """Row in `first_U` of each policy token."""
+    """Index into `first_U` of each policy token."""
 
 
-class Scored(NamedTuple):
+class TokenScores(NamedTuple):
     """Scores of the policy tokens under the current weights."""
 
     logp_N: Tensor
@@ -84,8 +85,8 @@ class Scored(NamedTuple):
 
 Entropy = Literal["none", "reported", "trained"]
 """How the entropy is used: not at all (it is then 0), as a metric without a gradient, or in the loss."""
-Loss = Callable[[Scored], tuple[Tensor, dict[str, Tensor]]]
-"""A loss over all policy tokens of a minibatch, and its metrics."""
+Loss = Callable[[TokenScores], tuple[Tensor, dict[str, Tensor]]]
+"""Computes the loss over all policy tokens of a minibatch, and its metrics."""
 
 
 def pack(episodes: Sequence[Demo | Trajectory], pack_tokens: int, device: torch.device) -> list[Stream]:
@@ -94,46 +95,50 @@ def pack(episodes: Sequence[Demo | Trajectory], pack_tokens: int, device: torch.
     Tokens after the last policy token are left out, and so are episodes without a policy token. An episode longer than
     `pack_tokens` gets a stream of its own. Segments of a trajectory do not see each other.
     """
-    parts = [part for one in episodes for part in (one.segments() if isinstance(one, Trajectory) else [one])]
+    segments = [
+        segment
+        for episode in episodes
+        for segment in (episode.segments() if isinstance(episode, Trajectory) else [episode])
+    ]
     shares = device.type == "cpu"
-    packs = [_Pack(shares)]
-    for episode in parts:
-        if not episode.policy[1:].any():
+    builders = [_StreamBuilder(shares)]
+    for segment in segments:
+        if not segment.policy[1:].any():
             continue
         # Tokens that must be read to predict the last policy token.
-        inputs = episode.tokens[: np.flatnonzero(episode.policy)[-1]]
-        shared = packs[-1].shared_path(inputs)
-        if packs[-1].episodes and not packs[-1].has_room(len(inputs), len(shared), pack_tokens):
-            packs.append(_Pack(shares))
+        inputs = segment.tokens[: np.flatnonzero(segment.policy)[-1]]
+        shared = builders[-1].shared_prefix(inputs)
+        if builders[-1].episodes and not builders[-1].has_room(len(inputs), len(shared), pack_tokens):
+            builders.append(_StreamBuilder(shares))
             shared = shared[:0]
-        packs[-1].add(episode, inputs, shared)
-    return [one.stream(device) for one in packs if one.episodes]
+        builders[-1].add(segment, inputs, shared)
+    return [builder.build(device) for builder in builders if builder.episodes]
 
 
-class _Pack:
-    """The episodes of a stream in the making."""
+class _StreamBuilder:
+    """Collects the episodes of one stream. An episode is a whole one or, of a trajectory, one segment."""
 
     def __init__(self, shares: bool) -> None:
         self.shares = shares
         self.size = self.read = 0
-        """Tokens of the stream so far, and tokens that its episodes read, shared ones counted for each."""
+        """Length of the stream so far, and total length of its episodes, where shared tokens count once per episode."""
         self.episodes: list[Demo | Trajectory] = []
         self.inputs: list[NDArray[np.int32]] = []
         self.paths: list[NDArray[np.int64]] = []
         self.lengths: list[int] = []
-        self._alike: dict[bytes, list[int]] = {}
+        self._rows_by_prefix: dict[bytes, list[int]] = {}
         """Episodes by their first `MIN_SHARED` tokens."""
 
     def has_room(self, tokens: int, shared: int, pack_tokens: int) -> bool:
-        return self.size + tokens - shared <= pack_tokens and self.read + tokens <= MOST_READ * pack_tokens
+        return self.size + tokens - shared <= pack_tokens and self.read + tokens <= MAX_READ_FACTOR * pack_tokens
 
-    def shared_path(self, inputs: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Positions of the longest beginning that an episode shares with an earlier one."""
+    def shared_prefix(self, inputs: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Positions in the stream of the longest beginning that an episode shares with an earlier one."""
         best = np.zeros(0, np.int64)
-        for row in self._alike.get(inputs[:MIN_SHARED].tobytes(), [])[-MOST_COMPARED:]:
-            most = min(len(inputs), len(self.inputs[row]))
-            differs = np.flatnonzero(inputs[:most] != self.inputs[row][:most])
-            shared = int(differs[0]) if len(differs) else most
+        for row in self._rows_by_prefix.get(inputs[:MIN_SHARED].tobytes(), [])[-MAX_COMPARED:]:
+            length = min(len(inputs), len(self.inputs[row]))
+            differs = np.flatnonzero(inputs[:length] != self.inputs[row][:length])
+            shared = int(differs[0]) if len(differs) else length
             if shared > len(best):
                 best = self.paths[row][:shared]
             if shared == len(inputs):
@@ -142,28 +147,28 @@ class _Pack:
 
     def add(self, episode: Demo | Trajectory, inputs: NDArray[np.int32], shared: NDArray[np.int64]) -> None:
         if self.shares:
-            self._alike.setdefault(inputs[:MIN_SHARED].tobytes(), []).append(len(self.episodes))
-        own = len(inputs) - len(shared)
+            self._rows_by_prefix.setdefault(inputs[:MIN_SHARED].tobytes(), []).append(len(self.episodes))
+        new = len(inputs) - len(shared)
         self.episodes.append(episode)
         self.inputs.append(inputs)
-        self.paths.append(np.concatenate([shared, np.arange(self.size, self.size + own)]))
-        self.lengths.append(own)
-        self.size, self.read = self.size + own, self.read + len(inputs)
+        self.paths.append(np.concatenate([shared, np.arange(self.size, self.size + new)]))
+        self.lengths.append(new)
+        self.size, self.read = self.size + new, self.read + len(inputs)
 
-    def stream(self, device: torch.device) -> Stream:
+    def build(self, device: torch.device) -> Stream:
         rows = list(zip(self.episodes, self.inputs, self.lengths, self.paths, strict=True))
         tokens = np.concatenate([inputs[len(inputs) - length :] for _, inputs, length, _ in rows])
-        at_N = np.concatenate([path[np.flatnonzero(episode.policy) - 1] for episode, _, _, path in rows])
-        said_N = np.concatenate([episode.tokens[episode.policy] for episode in self.episodes])
+        position_N = np.concatenate([path[np.flatnonzero(episode.policy) - 1] for episode, _, _, path in rows])
+        label_N = np.concatenate([episode.tokens[episode.policy] for episode in self.episodes])
         shared = None
         if self.size < self.read:
-            _, first_U, row_N = np.unique(at_N, return_index=True, return_inverse=True)
-            shared = Shared(tuple(self.paths), torch.from_numpy(first_U), torch.from_numpy(row_N))
+            _, first_U, row_N = np.unique(position_N, return_index=True, return_inverse=True)
+            shared = SharedPrefixes(tuple(self.paths), torch.from_numpy(first_U), torch.from_numpy(row_N))
         return Stream(
             tokens_T=upload(torch.from_numpy(tokens.astype(np.int64)), device),
             lengths=tuple(self.lengths),
-            at_N=upload(torch.from_numpy(at_N), device),
-            said_N=upload(torch.from_numpy(said_N.astype(np.int64)), device),
+            position_N=upload(torch.from_numpy(position_N), device),
+            label_N=upload(torch.from_numpy(label_N.astype(np.int64)), device),
             shared=shared,
         )
 
@@ -173,16 +178,16 @@ def hidden_before(policy: Any, stream: Stream) -> Tensor:
     paths = stream.shared.paths if stream.shared else None
     plan = SegmentPlan(stream.lengths, stream.tokens_T.device, paths=paths)
     hidden_TH = hidden_states(unwrap(policy), stream.tokens_T, plan)
-    return hidden_TH.index_select(0, stream.at_N)
+    return hidden_TH.index_select(0, stream.position_N)
 
 
 def score_tokens(
     policy: Any,
     hidden_NH: Tensor,
-    said_N: Tensor,
+    label_N: Tensor,
     temperature: float,
     entropy: Entropy = "trained",
-    shared: Shared | None = None,
+    shared: SharedPrefixes | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Log-probability and entropy of each policy token under the distribution that it was sampled from."""
     base: Any = unwrap(policy)
@@ -190,20 +195,25 @@ def score_tokens(
     score = partial(_compiled_score() if hidden_NH.is_cuda else _score, head, temperature, entropy)
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
     if len(hidden_NH if shared is None else shared.first_U) <= rows:
-        return score(hidden_NH, said_N, shared)
-    parts = [  # parts of the stream do not share logits
-        checkpoint(score, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)
-        for hidden_CH, said_C in zip(torch.split(hidden_NH, rows), torch.split(said_N, rows), strict=True)
+        return score(hidden_NH, label_N, shared)
+    parts = [  # in chunks of the stream shared logits are not reused
+        checkpoint(score, hidden_CH, label_C, use_reentrant=False, preserve_rng_state=False)
+        for hidden_CH, label_C in zip(torch.split(hidden_NH, rows), torch.split(label_N, rows), strict=True)
     ]
     return torch.cat([logp_C for logp_C, _ in parts]), torch.cat([entropy_C for _, entropy_C in parts])
 
 
 def _score(
-    head: Any, temperature: float, entropy: Entropy, hidden_CH: Tensor, said_C: Tensor, shared: Shared | None = None
+    head: Any,
+    temperature: float,
+    entropy: Entropy,
+    hidden_CH: Tensor,
+    label_C: Tensor,
+    shared: SharedPrefixes | None = None,
 ) -> tuple[Tensor, Tensor]:
     logits_CV = head(hidden_CH if shared is None else hidden_CH.index_select(0, shared.first_U)).float()
     logp_CV = torch.log_softmax(logits_CV if temperature == 1 else logits_CV / temperature, dim=-1)
-    logp_C = logp_CV.gather(-1, said_C[:, None]).squeeze(-1) if shared is None else logp_CV[shared.row_N, said_C]
+    logp_C = logp_CV.gather(-1, label_C[:, None]).squeeze(-1) if shared is None else logp_CV[shared.row_N, label_C]
     if entropy == "none":
         return logp_C, torch.zeros_like(logp_C)
     if entropy == "reported":
@@ -220,30 +230,23 @@ def _compiled_score() -> Any:
 class Learner(nn.Module):
     """Policy and critic as one module, so that a wrapper (mixed precision, data parallel) wraps both."""
 
-    def __init__(
-        self,
-        policy: Any,
-        critic: Critic | None,
-        temperature: float,
-        *,
-        entropy: Entropy = "trained",
-    ) -> None:
+    def __init__(self, policy: Any, critic: Critic | None, temperature: float, *, entropy: Entropy = "trained") -> None:
         super().__init__()
         self.policy, self.critic = policy, critic
         self.temperature, self.entropy = temperature, entropy
 
-    def forward(self, stream: Stream, critic_only: bool = False) -> Scored:
+    def forward(self, stream: Stream, critic_only: bool = False) -> TokenScores:
         """With `critic_only` no gradient reaches the policy."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not critic_only):
             hidden_NH = hidden_before(self.policy, stream)
             logp_N, entropy_N = score_tokens(
-                self.policy, hidden_NH, stream.said_N, self.temperature, self.entropy, stream.shared
+                self.policy, hidden_NH, stream.label_N, self.temperature, self.entropy, stream.shared
             )
         # The value loss trains the critic alone: also training the policy's layers showed no gain (docs/results.md).
-        return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH.detach()))
+        return TokenScores(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH.detach()))
 
     def call(self, function: Callable[..., Tensor], stream: Stream) -> Tensor:
-        """Calls a function on the policy and a stream. A sharded policy has its weights only inside of this module."""
+        """Calls `function(policy, stream)`. A sharded policy has its weights only inside a method of this module."""
         return function(self.policy, stream)
 
 
@@ -253,7 +256,7 @@ def backward(
     streams: Sequence[Stream],
     loss: Loss,
     critic_only: bool = False,
-    spread: Callable[[Scored], Scored] = lambda own: own,
+    gather: Callable[[TokenScores], TokenScores] = lambda scores: scores,
 ) -> dict[str, Tensor]:
     """Adds the gradient of a minibatch's loss to the weights. Returns the loss (`loss`) and its metrics.
 
@@ -262,48 +265,50 @@ def backward(
     without a graph first; the loss then gives the gradient at each of their tokens, and a second forward pass carries
     it into the weights. A minibatch that fits into one stream takes one forward pass.
 
-    Where several ranks share a minibatch, `streams` are those of this rank, and `spread` adds the scores of the others.
+    If several ranks share a minibatch, `streams` are those of this rank, and `gather` adds the scores of the others.
     """
     *others, last = streams
     with torch.no_grad():
         scored = [learner(stream, critic_only) for stream in others]
-    leaves = [_leaf(part) for part in scored]
-    value, metrics = loss(spread(_join([*leaves, learner(last, critic_only)])))
+    leaves = [_as_leaves(scores) for scores in scored]
+    value, metrics = loss(gather(_concatenate([*leaves, learner(last, critic_only)])))
     if value.requires_grad:
         accelerator.backward(value)
         for stream, leaf in zip(others, leaves, strict=True):
-            _carry_back(learner(stream, critic_only), leaf)
+            _backpropagate(learner(stream, critic_only), leaf)
     return {"loss": value.detach(), **{name: metric.detach() for name, metric in metrics.items()}}
 
 
-def _leaf(part: Scored) -> Scored:
-    value_N = None if part.value_N is None else part.value_N.requires_grad_()
-    return Scored(part.logp_N.requires_grad_(), part.entropy_N.requires_grad_(), value_N)
+def _as_leaves(scores: TokenScores) -> TokenScores:
+    """Marks scores that were computed without a graph, so that the loss leaves its gradient in their `grad`."""
+    value_N = None if scores.value_N is None else scores.value_N.requires_grad_()
+    return TokenScores(scores.logp_N.requires_grad_(), scores.entropy_N.requires_grad_(), value_N)
 
 
-def _join(parts: Sequence[Scored]) -> Scored:
+def _concatenate(parts: Sequence[TokenScores]) -> TokenScores:
     """The scores of all streams, in order."""
     values = [part.value_N for part in parts if part.value_N is not None]
-    return Scored(
+    return TokenScores(
         torch.cat([part.logp_N for part in parts]),
         torch.cat([part.entropy_N for part in parts]),
         torch.cat(values) if values else None,
     )
 
 
-def _carry_back(again: Scored, leaf: Scored) -> None:
-    """Carries the gradient at the tokens into the weights. A gradient scaler has scaled it already."""
+def _backpropagate(scores: TokenScores, leaf: TokenScores) -> None:
+    """Propagates the gradients of a stream's scores into the weights. `scores` have the graph, `leaf` the gradients,
+    which a gradient scaler has scaled already."""
     pairs = [
         (x, at.grad)
-        for x, at in zip(again, leaf, strict=True)
+        for x, at in zip(scores, leaf, strict=True)
         if x is not None and at is not None and x.requires_grad and at.grad is not None
     ]
     if pairs:
         torch.autograd.backward([x for x, _ in pairs], [grad for _, grad in pairs])
 
 
-def clip_gradients(weights: Sequence[Tensor], most: float) -> Tensor:
-    """Clips the norm of the gradients, which is returned.
+def clip_gradients(weights: Sequence[Tensor], max_norm: float) -> Tensor:
+    """Clips the norm of the gradients. Returns the norm before clipping.
 
     It is summed in float64 where the device has it: in float32 the norm of a large tensor depends on how the tensor is
     sharded.
@@ -311,5 +316,5 @@ def clip_gradients(weights: Sequence[Tensor], most: float) -> Tensor:
     grads = [weight.grad for weight in weights if weight.grad is not None]
     norms = [vector_norm(grad, dtype=exact_dtype(grad.device)) for grad in grads]
     norm = vector_norm(torch.stack(norms)).float() if norms else torch.zeros(())
-    clip_grads_with_norm_(weights, most, norm)
+    clip_grads_with_norm_(weights, max_norm, norm)
     return norm

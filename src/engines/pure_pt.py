@@ -35,7 +35,7 @@ from ..runtime.seeding import backward_strictly, load_rng_state, rng_state, seed
 from ..strategies.flat_layout import take
 from .base import BaseEngine, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
 from .collect import collect, derive_seed, episode_metrics, reference_logprobs, token_traces
-from .distributed import full_on_first, placed_like, refresh, rollout_copy, shard
+from .distributed import full_on_rank_0, refresh_rollout_copy, rollout_copy, shard, sharded_like
 from .job import TrainJob
 from .models import (
     Critic,
@@ -48,7 +48,7 @@ from .models import (
     load_policy,
     recompute_layers,
 )
-from .packed import Entropy, Learner, Scored, Stream, backward, pack
+from .packed import Entropy, Learner, Stream, TokenScores, backward, pack
 from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
@@ -69,7 +69,7 @@ class PurePT(BaseEngine):
         super().__init__(job)
         self.is_sharded = self.ranks.world > 1 and job.finetune.method == "full"
         if self.ranks.world > 1:
-            self._require_fit_for_ranks()
+            self._refuse_settings_of_one_process()
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
         self.warm_steps = job.warm_start.steps if job.warm_start else 0
         self.warm_weights: dict[str, Tensor] | None = None
@@ -89,7 +89,7 @@ class PurePT(BaseEngine):
             callback.on_end(self)
 
     def take_step(self) -> StepResult:
-        """One batch of episodes and the updates made from it, or the updates of one step of the warm start."""
+        """One step of the strategy (roll out a batch of episodes, update on it), or one of the warm start before it."""
         self.ranks.announce("take_step")
         result = self._warm_step() if self.step < self.warm_steps else self._strategy_step()
         self._refresh_policy()
@@ -101,40 +101,41 @@ class PurePT(BaseEngine):
         batch, trajectories = collected.batch, collected.trajectories
         if self.frozen:
             with timer.part("reference"), self.accelerator.autocast():
-                own_N = reference_logprobs(self.frozen, self.ranks.own(trajectories), job)
-                batch = replace(batch, ref_logp_N=self.ranks.spread(own_N, batch.episode_N))
+                local_ref_logp_N = reference_logprobs(self.frozen, self.ranks.local(trajectories), job)
+                batch = replace(batch, ref_logp_N=self.ranks.gather_tokens(local_ref_logp_N, batch.episode_N))
         targets = job.strategy.targets(batch)
         lr = self._set_learning_rate()
-        # The policy rests while the critic warms up, and where no episode teaches it anything.
+        # The policy is not updated while the critic warms up, nor if no episode of the batch has a signal for it.
         has_critic, teaches_E = self.learner.critic is not None, targets.get("teaches_E")
-        warms_up = has_critic and self.step - self.warm_steps < job.optimizer.critic_warmup_steps
-        critic_only = warms_up or (has_critic and teaches_E is not None and not teaches_E.any())
-        if critic_only and job.optimizer.critic_epochs:
-            update_metrics: dict[str, float] = {}  # the critic learns below, without a pass through the policy
-        else:
+        critic_warmup = has_critic and self.step - self.warm_steps < job.optimizer.critic_warmup_steps
+        critic_only = critic_warmup or (has_critic and teaches_E is not None and not teaches_E.any())
+        update_metrics: dict[str, float] = {}
+        # An update of the critic alone is left to `_train_critic`, if that runs: it needs no pass through the policy.
+        if not (critic_only and job.optimizer.critic_epochs):
             update_metrics = self._update(trajectories, batch, targets, timer, critic_only)
         if collected.hidden_NH is not None and job.optimizer.critic_epochs and "return_N" in targets:
             with timer.part("critic"):
                 self._train_critic(collected.hidden_NH.float(), targets["return_N"], batch)
-        metrics = {**episode_metrics(collected), **update_metrics, "lr": lr}
-        metrics |= job.strategy.metrics()
-        # The policy does not move while the critic warms up, so its KL says nothing about the penalty's weight.
-        result = self._finish_step(collected, metrics, timer, adapt=not warms_up)
+        metrics = {**episode_metrics(collected), **update_metrics, "lr": lr, **job.strategy.metrics()}
+        # While the critic warms up, the policy does not change, and its KL is no reason to adapt the KL coefficient.
+        result = self._finish_step(collected, metrics, timer, adapt=not critic_warmup)
         return replace(result, tokens=token_traces(trajectories, batch, job.renderer))
 
     def _warm_step(self) -> StepResult:
-        """One part of the SFT on demonstrations. After the last one the engine is ready for the strategy."""
+        """One of the equal parts of the SFT on demonstrations. After the last one the strategy starts."""
         warm, timer = self.job.warm_start, StepTimer(self.job.device)
         assert warm is not None
         demos = self._demonstrations = self._demonstrations or warm.demonstrations()
-        part = self.step / warm.steps, (self.step + 1) / warm.steps
+        start, end = self.step / warm.steps, (self.step + 1) / warm.steps
         metrics: list[dict[str, Tensor]] = []
         token_counts: list[int] = []
         with timer.part("sft"):
-            for rows, lr in sft_batches(demos, warm.plan, *part):
+            for rows, lr in sft_batches(demos, warm.plan, start, end):
                 for group in self.optimizer.param_groups:
                     group["lr"] = lr
-                passes = partial(self._sft_backward, *self._sft_streams(demos, rows, warm.plan.batch_tokens))
+                streams = self._local_streams(demos, rows, min(warm.plan.batch_tokens, self.job.optimizer.pack_tokens))
+                policy_tokens = sum(int(demos[row].policy.sum()) for row in rows)
+                passes = partial(self._sft_backward, streams, policy_tokens)
                 loss = backward_strictly(passes, self.optimizer.zero_grad)
                 self.accelerator.unscale_gradients()
                 weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
@@ -147,30 +148,26 @@ class PurePT(BaseEngine):
         means = weighted_means(metrics, token_counts) | {"lr": lr} if metrics else {}
         self._refuse_not_finite(means)
         if self.step == self.warm_steps:
-            result = trained_weights(self.learner.policy)
-            self._start_strategy({name: weight.clone() for name, weight in result.items()})
-        facts = {**means, "sft_tokens": float(sum(token_counts)), "sft_updates": float(len(metrics))}
-        return StepResult(self.step, {**facts, **timer.metrics()}, [])
+            weights_now = trained_weights(self.learner.policy)
+            self._start_strategy({name: weight.clone() for name, weight in weights_now.items()})
+        means |= {"sft_tokens": float(sum(token_counts)), "sft_updates": float(len(metrics))}
+        return StepResult(self.step, {**means, **timer.metrics()}, [])
 
-    def _sft_streams(self, demos: Sequence[Demo], rows: Sequence[int], batch_tokens: int) -> tuple[list[Stream], int]:
-        """This rank's streams of a batch of demonstrations, as many as the memory needs, and the batch's policy
-        tokens: the gradient is that of the whole batch, however it is split."""
-        room = min(batch_tokens, self.job.optimizer.pack_tokens)
-        streams = pack([demos[row] for row in self.ranks.own(rows)], room, self.job.device)
-        return self.ranks.level(streams, self.job.device), sum(int(demos[row].policy.sum()) for row in rows)
+    def _sft_backward(self, streams: Sequence[Stream], policy_tokens: int) -> Tensor:
+        """Adds the gradients of these streams of a batch. Returns their share of the batch's loss.
 
-    def _sft_backward(self, streams: Sequence[Stream], said: int) -> Tensor:
-        """Adds the gradient of these streams of a batch with `said` policy tokens. Returns their share of the loss."""
+        `policy_tokens` is their number in the whole batch: the mean over it does not depend on how it is split.
+        """
         loss = torch.zeros((), device=self.job.device)
         for stream in streams:
             with self.accelerator.autocast():
-                part = self.learner.call(sft_loss, stream) * (len(stream.said_N) / said)
+                part = self.learner.call(sft_loss, stream) * (len(stream.label_N) / policy_tokens)
             self.accelerator.backward(part)
             loss += part.detach()
         return loss
 
     def _start_strategy(self, warm_weights: dict[str, Tensor]) -> None:
-        """Ends the warm start, whose result is `warm_weights`: it becomes the reference, and the optimizer is new."""
+        """Makes the result of the warm start the reference, and makes a new optimizer for the strategy."""
         job, self.warm_weights, self._demonstrations = self.job, warm_weights, ()
         if job.strategy.reference and is_adapted(self.policy):
             self.frozen = frozen_adapters(self.policy, warm_weights)
@@ -196,11 +193,11 @@ class PurePT(BaseEngine):
     def _update(
         self, trajectories: Sequence[Trajectory], batch: Batch, targets: Targets, timer: StepTimer, critic_only: bool
     ) -> dict[str, float]:
-        """All updates of a step: `epochs` times over the batch, `minibatches` updates each. Without a critic, episodes
-        that teach nothing are left out, and a minibatch of such episodes makes no update.
+        """Updates on a batch: `epochs` times over it, `minibatches` updates each. Returns their metrics.
 
-        Metrics are means over the updates, weighted by their tokens. Only those of `logp_gap` are of the first update:
-        the difference between rollout and training before anything was learned.
+        Without a critic, episodes without signal (`teaches_E` is False) are left out, and a minibatch of such episodes
+        makes no update. Metrics are means over the updates, weighted by their tokens. Only `logp_gap` and its tail are
+        of the first update: the difference between rollout and training before anything was learned.
         """
         settings = self.job.optimizer
         rng = np.random.default_rng(derive_seed(self.job.seed, self.step, "minibatches"))
@@ -215,38 +212,44 @@ class PurePT(BaseEngine):
                     divisor = int(torch.isin(batch.episode_N, rows).sum())
                     rows = rows[teaches_E[rows]]
                 part, part_targets = take(replace(batch, divisor=divisor), targets, rows)
-                own = [trajectories[row] for row in self.ranks.own(rows.tolist())]
-                streams = self.ranks.level(pack(own, settings.pack_tokens, self.job.device), self.job.device)
+                streams = self._local_streams(trajectories, rows.tolist(), settings.pack_tokens)
                 if not streams:
                     continue
                 with timer.part("forward_backward"):
                     passes = partial(self._backward, streams, part, part_targets, critic_only)
-                    found = backward_strictly(passes, self.optimizer.zero_grad)
+                    update_metrics = backward_strictly(passes, self.optimizer.zero_grad)
                 with timer.part("optimizer"):
-                    found |= self._optimizer_step()
-                metrics.append(found)
+                    update_metrics |= self._optimizer_step()
+                metrics.append(update_metrics)
                 token_counts.append(len(part.logp_N))
-        if not metrics:  # no episode of this step teaches anything
+        if not metrics:  # no episode of this step has a signal
             return {}
         first = {name: float(value) for name, value in metrics[0].items() if name.startswith("logp_gap")}
         return {**weighted_means(metrics, token_counts), **first}
+
+    def _local_streams(
+        self, episodes: Sequence[Demo | Trajectory], rows: Sequence[int], pack_tokens: int
+    ) -> list[Stream]:
+        """This rank's share of these rows, packed; every rank has the same number of streams."""
+        streams = pack([episodes[row] for row in self.ranks.local(rows)], pack_tokens, self.job.device)
+        return self.ranks.pad_streams(streams, self.job.device)
 
     def _backward(
         self, streams: Sequence[Stream], part: Batch, targets: Targets, critic_only: bool
     ) -> dict[str, Tensor]:
         """Adds the gradients of a minibatch of episodes. Returns its metrics."""
 
-        def loss(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
-            value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
-            return value, {**metrics, **logp_gap(now.logp_N.detach(), part.logp_N)}
+        def loss(scores: TokenScores) -> tuple[Tensor, dict[str, Tensor]]:
+            value, metrics = self.job.strategy.loss(scores.logp_N, scores.entropy_N, scores.value_N, part, targets)
+            return value, {**metrics, **logp_gap(scores.logp_N.detach(), part.logp_N)}
 
-        spread = partial(self.ranks.spread_scores, part.episode_N)
-        return backward(self.accelerator, self.learner, streams, loss, critic_only, spread)
+        gather = partial(self.ranks.gather_scores, part.episode_N)
+        return backward(self.accelerator, self.learner, streams, loss, critic_only, gather)
 
     def _optimizer_step(self) -> dict[str, Tensor]:
         """Clips the gradients and updates the weights. Returns the gradient norms before clipping.
 
-        Policy and critic are clipped separately: a critic that is far off must not slow the policy.
+        Policy and critic are clipped separately: large gradients of the critic must not scale down the policy's.
         """
         self.accelerator.unscale_gradients()
         names = ("grad_norm", "critic_grad_norm")
@@ -265,16 +268,17 @@ class PurePT(BaseEngine):
         """
         rng = np.random.default_rng(derive_seed(self.job.seed, self.step, "critic"))
         weight_N = batch.weight_E[batch.episode_N]
-        is_own_N = batch.episode_N % self.ranks.world == self.ranks.rank
-        place_N = is_own_N.cumsum(0) - 1
+        # `hidden_NH` has the tokens of this rank only: `local_row_N` is the row of such a token in it.
+        is_local_N = batch.episode_N % self.ranks.world == self.ranks.rank
+        local_row_N = is_local_N.cumsum(0) - 1
         for _ in range(self.job.optimizer.critic_epochs):
             order = torch.from_numpy(rng.permutation(len(return_N))).to(return_N.device)
             for rows in torch.split(order, CRITIC_MINIBATCH):
-                weight = weight_N[rows].sum().clamp(min=1e-8)
-                if self.ranks.world > 1:  # `hidden_NH` has the rows of this rank
-                    rows = rows[is_own_N[rows]]
-                error = self.learner.critic(hidden_NH[place_N[rows]]) - return_N[rows]
-                self.accelerator.backward(0.5 * (weight_N[rows] * error**2).sum() / weight)
+                total_weight = weight_N[rows].sum().clamp(min=1e-8)
+                if self.ranks.world > 1:
+                    rows = rows[is_local_N[rows]]
+                error = self.learner.critic(hidden_NH[local_row_N[rows]]) - return_N[rows]
+                self.accelerator.backward(0.5 * (weight_N[rows] * error**2).sum() / total_weight)
                 self.ranks.sum_gradients(self.learner.critic.parameters())
                 self.optimizer.step()
                 self.optimizer.zero_grad()
@@ -308,17 +312,18 @@ class PurePT(BaseEngine):
             self._refresh_policy()
 
     def _refresh_policy(self) -> None:
-        """Gives rollouts and evaluations the present weights, where they have a copy."""
+        """Copies the current weights into the rollout copy of a sharded policy."""
         if self.is_sharded:
-            refresh(self.policy, self.learner.policy)
+            refresh_rollout_copy(self.policy, self.learner.policy)
 
     def sharded_weights(self) -> dict[str, Tensor] | None:
         if not self.is_sharded:
             return None
         self.ranks.announce("sharded_weights")
-        return cast(dict[str, Tensor], full_on_first(trained_weights(self.learner.policy)))
+        return cast(dict[str, Tensor], full_on_rank_0(trained_weights(self.learner.policy)))
 
-    def _require_fit_for_ranks(self) -> None:
+    def _refuse_settings_of_one_process(self) -> None:
+        """Refuses settings that do not work with several processes."""
         job, world = self.job, self.ranks.world
         if job.dtype == torch.float16:
             what, where, remedy = "fp16 trains in one process only", "precision", "set precision: bf16 or fp32"
@@ -340,9 +345,9 @@ class PurePT(BaseEngine):
         if self.warm_steps:
             weights = state["warm_start"]
             if weights is not None and self.warm_weights is None:
-                own = trained_weights(self.learner.policy)
-                placed = {name: placed_like(weight, own[name]) for name, weight in weights.items()}
-                self._start_strategy({name: weight.to(self.job.device) for name, weight in placed.items()})
+                current = trained_weights(self.learner.policy)
+                loaded = {name: sharded_like(weight, current[name]) for name, weight in weights.items()}
+                self._start_strategy({name: weight.to(self.job.device) for name, weight in loaded.items()})
         super()._restore(state, where)
         self._refresh_policy()
 
@@ -375,7 +380,7 @@ def weighted_means(metrics: Sequence[Mapping[str, Tensor]], counts: Sequence[int
     names = [*metrics[0]]
     # The norm of a group without gradients is on the CPU, wherever the weights are.
     device = metrics[0]["loss"].device
-    rows = [torch.stack([found[name].float().to(device) for name in names]) for found in metrics]
+    rows = [torch.stack([update[name].float().to(device) for name in names]) for update in metrics]
     table = torch.stack(rows).cpu().double()
     share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
     return dict(zip(names, (share @ table).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""What somebody needs to serve a trained policy, beside its weights: `SERVING.md` and `system_prompt.json`."""
+"""Files for serving a trained policy, saved beside its weights: `SERVING.md` (recipe) and `system_prompt.json`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VLLM_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 
 def write_serving(folder: Path, base: str, tools: Sequence[str], native: bool = False) -> None:
-    """Writes recipe and system prompts into the folder of a saved policy, and its functions if it calls tools."""
+    """Writes the recipe and the system prompts into the folder of a saved policy, and `tools.json` if `native`."""
     file = folder / ADAPTER
     rank = msgspec.json.decode(file.read_bytes())["r"] if file.exists() else None
     template = Path(__file__).with_name("serving.md").read_text(encoding="utf-8")

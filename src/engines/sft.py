@@ -1,4 +1,4 @@
-"""Supervised fine-tuning on demonstrations: `models/tiny`, the warm start of a run, and the controls of its results.
+"""Supervised fine-tuning on demonstrations, for `models/tiny`, the warm start of a run, and its control models.
 
     loss = mean cross-entropy over policy tokens
 
@@ -23,13 +23,13 @@ from torch.utils.checkpoint import checkpoint
 from .packed import LOGITS_AT_ONCE, Stream, clip_gradients, hidden_before, pack
 
 WARMUP = 0.05
-"""Share of the budget over which the learning rate rises; after that it falls as a cosine to a tenth."""
+"""Share of the token budget over which the learning rate rises; after that it falls as a cosine to a tenth."""
 WEIGHT_DECAY, BETAS, MAX_NORM = 0.1, (0.9, 0.95), 1.0
 
 
 @dataclass(frozen=True)
 class Demo:
-    """A demonstration as tokens; `policy` is True on those that the policy said."""
+    """A demonstration as tokens, with the mask of policy tokens."""
 
     tokens: NDArray[np.int32]
     policy: NDArray[np.bool_]
@@ -83,39 +83,42 @@ def sft_optimizer(model: Any, lr: float) -> torch.optim.AdamW:
 
 
 def sft_loss(model: Any, stream: Stream) -> Tensor:
-    """Mean cross-entropy over the policy tokens; logits are computed for those only, and never for many at once.
+    """Mean cross-entropy over the policy tokens; 0 if there are none.
 
-    It is 0 where there are none.
+    Logits are computed for these tokens only, and `LOGITS_AT_ONCE` at a time.
     """
-    head, hidden_NH, said_N = model.get_output_embeddings(), hidden_before(model, stream), stream.said_N
+    head, hidden_NH, label_N = model.get_output_embeddings(), hidden_before(model, stream), stream.label_N
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
-    if not len(said_N):
+    if not len(label_N):
         return hidden_NH.sum()
-    if len(said_N) <= rows:
-        return cross_entropy(head(hidden_NH).float(), said_N)
+    if len(label_N) <= rows:
+        return cross_entropy(head(hidden_NH).float(), label_N)
     parts = [
-        checkpoint(_summed_loss, head, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)
-        for hidden_CH, said_C in zip(torch.split(hidden_NH, rows), torch.split(said_N, rows), strict=True)
+        checkpoint(_summed_loss, head, hidden_CH, label_C, use_reentrant=False, preserve_rng_state=False)
+        for hidden_CH, label_C in zip(torch.split(hidden_NH, rows), torch.split(label_N, rows), strict=True)
     ]
-    return torch.stack(parts).sum() / len(said_N)
+    return torch.stack(parts).sum() / len(label_N)
 
 
-def _summed_loss(head: Any, hidden_CH: Tensor, said_C: Tensor) -> Tensor:
-    return cross_entropy(head(hidden_CH).float(), said_C, reduction="sum")
+def _summed_loss(head: Any, hidden_CH: Tensor, label_C: Tensor) -> Tensor:
+    return cross_entropy(head(hidden_CH).float(), label_C, reduction="sum")
 
 
 def sft_batches(
     demos: Sequence[Demo], plan: SftPlan, start: float = 0.0, end: float = 1.0
 ) -> Iterator[tuple[list[int], float]]:
-    """Batches of a run, as rows of `demos`, each with its learning rate: those that begin when a share from `start`
-    (included) to `end` (not included) of the token budget is read. They depend on demonstrations and plan alone."""
+    """Batches of a run, as rows of `demos`, each with its learning rate. They depend on demonstrations and plan alone.
+
+    `start` (included) and `end` (excluded) select a part of the run: batches before which such a share of the token
+    budget was read.
+    """
     read = 0
     for rows in endless_batches(demos, plan):
-        done = read / plan.tokens
-        if done >= end:
+        progress = read / plan.tokens
+        if progress >= end:
             return
-        if done >= start:
-            yield rows, plan.lr * lr_scale(done)
+        if progress >= start:
+            yield rows, plan.lr * lr_scale(progress)
         read += sum(len(demos[row].tokens) for row in rows)
 
 
@@ -123,11 +126,11 @@ def endless_batches(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]
     """Batches in random order, epoch after epoch."""
     rng = np.random.default_rng(plan.seed)
     while True:
-        yield from _cut(rng.permutation(len(demos)), demos, plan.batch_tokens)
+        yield from _split_batches(rng.permutation(len(demos)), demos, plan.batch_tokens)
 
 
-def _cut(order: NDArray[np.int64], demos: Sequence[Demo], max_tokens: int) -> Iterator[list[int]]:
-    """Consecutive rows of at most `max_tokens` tokens together; one in any case."""
+def _split_batches(order: NDArray[np.int64], demos: Sequence[Demo], max_tokens: int) -> Iterator[list[int]]:
+    """Batches of consecutive rows with at most `max_tokens` tokens together; a longer row is a batch of its own."""
     rows: list[int] = []
     room = max_tokens
     for row in order.tolist():
@@ -141,12 +144,12 @@ def _cut(order: NDArray[np.int64], demos: Sequence[Demo], max_tokens: int) -> It
         yield rows
 
 
-def lr_scale(done: float) -> float:
-    """The factor on the learning rate when the share `done` of the token budget is spent.
+def lr_scale(progress: float) -> float:
+    """The factor on the learning rate after this share of the token budget.
 
-    >>> [round(lr_scale(done), 3) for done in (0.025, 0.05, 0.525, 1.0)]
+    >>> [round(lr_scale(progress), 3) for progress in (0.025, 0.05, 0.525, 1.0)]
     [0.5, 1.0, 0.55, 0.1]
     """
-    if done < WARMUP:
-        return max(done, 0.002) / WARMUP
-    return 0.1 + 0.45 * (1 + math.cos(math.pi * min(1.0, (done - WARMUP) / (1 - WARMUP))))
+    if progress < WARMUP:
+        return max(progress, 0.002) / WARMUP
+    return 0.1 + 0.45 * (1 + math.cos(math.pi * min(1.0, (progress - WARMUP) / (1 - WARMUP))))

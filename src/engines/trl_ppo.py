@@ -1,13 +1,13 @@
 """Hugging Face TRL as an engine: its GRPOTrainer and its DPOTrainer, driven by the same job as `pure_pt`.
 
 Episodes, tools, rewards, sampling, schedule and checkpoints are AskGate's; loss, clipping, KL term and updates are
-TRL's. A checkpoint is safetensors and JSON, as with `pure_pt`: nothing of TRL's own is saved or loaded, so no pickle
-is. All randomness of a step comes from the seed and the number of the step.
+TRL's. A checkpoint is safetensors and JSON, as with `pure_pt`; TRL's own checkpoints, which contain pickles, are never
+written or read. All randomness of a step comes from the seed and the step number.
 
-GRPOTrainer asks a function of ours (`rollout_func`) for a batch of episodes: prompt, completion, and which tokens of
-the completion the policy said (`env_mask`). DPOTrainer reads pairs from a dataset, so here each step makes its own
-pairs when the trainer prepares its inputs; the log-probabilities of the frozen base come along with the pairs (TRL
-calls that precomputed).
+GRPOTrainer calls a function of ours (`rollout_func`) for a batch of episodes: prompt, completion, and the mask of
+policy tokens in the completion (`env_mask`). DPOTrainer reads pairs from a dataset, so here each step makes its own
+pairs when the trainer prepares its inputs; the log-probabilities of the frozen base come with the pairs (TRL calls them
+precomputed).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ..runtime.seeding import seed_all
 from ..strategies.dpo import DPO, best_worst_pairs
 from ..strategies.flat_layout import segment_sum
 from ..strategies.grpo import GRPO
-from .base import BaseEngine, Collected, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
+from .base import BaseEngine, CollectedEpisodes, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
 from .collect import collect, derive_seed, episode_metrics, reference_logprobs
 from .job import TrainJob
 from .models import frozen_base, is_adapted, load_policy
@@ -49,11 +49,9 @@ _SHARED_METRICS = {
     "clip_ratio/region_mean": "clip_share",
 }
 """Metrics of TRL that `pure_pt` has too, and their names there."""
-
-
-Collect = Callable[[], Collected]
+Collect = Callable[[], CollectedEpisodes]
 SHARE = "share"
-"""Key of a pair's share in its update; travels with its tokens."""
+"""Key in the inputs of a pair: the pair's share of its update."""
 
 
 class TrlEngine(BaseEngine):
@@ -123,8 +121,8 @@ class TrlEngine(BaseEngine):
         for callback in callbacks:
             callback.on_end(self)
 
-    def _collect(self) -> Collected:
-        """Makes the batch of this step, when TRL asks for it."""
+    def _collect(self) -> CollectedEpisodes:
+        """Collects the episodes of this step, when TRL asks for a batch."""
         self._timer = StepTimer(self.job.device)
         torch.manual_seed(derive_seed(self.job.seed, self.step, "trl"))
         with self.accelerator.autocast():
@@ -136,11 +134,14 @@ class TrlEngine(BaseEngine):
         return self.job.lr * self.guard.lr_scale * lr_scale(self.job.optimizer, self.step, self.job.max_steps)
 
     def finish_step(self, logs: Mapping[str, float]) -> None:
-        """Called after all updates of a step. Metrics that only TRL reports keep their names behind `trl/`."""
+        """Called after all updates of a step. Metrics that only TRL reports get the prefix `trl/`."""
         job, collected = self.job, self._collected
         shared = {name: float(logs[trl_name]) for trl_name, name in _SHARED_METRICS.items() if trl_name in logs}
-        own = {name: value for name, value in logs.items() if value is not None and name not in _SHARED_METRICS}
-        others = {f"trl/{name}": float(value) for name, value in own.items()}
+        others = {
+            f"trl/{name}": float(value)
+            for name, value in logs.items()
+            if value is not None and name not in _SHARED_METRICS
+        }
         metrics = {**episode_metrics(collected), **others, **shared, **job.strategy.metrics()}
         metrics["lr"] = self.lr()
         result = self._finish_step(collected, metrics, self._timer)
@@ -149,7 +150,7 @@ class TrlEngine(BaseEngine):
             callback.on_step(self, result)
 
     def _reset_to_base(self) -> None:
-        """Copies into the tensors that TRL holds already."""
+        """Copies the base into the tensors that TRL holds already."""
         job = self.job
         seed_all(job.seed)
         fresh = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
@@ -198,53 +199,54 @@ class EpisodeGRPOTrainer(GRPOTrainer):
 
     def _episodes(self) -> dict[str, list[Any]]:
         self.collected = self.collect()
-        rows = [split(one, self.filler) for one in self.collected.trajectories]
+        rows = [split(trajectory, self.filler) for trajectory in self.collected.trajectories]
+        prompt_ids, completion_ids, masks, logprobs = map(list, zip(*rows, strict=True))
         return {
-            "prompt_ids": [row[0] for row in rows],
-            "completion_ids": [row[1] for row in rows],
-            "env_mask": [row[2] for row in rows],
-            "logprobs": [row[3] for row in rows],
+            "prompt_ids": prompt_ids,
+            "completion_ids": completion_ids,
+            "env_mask": masks,
+            "logprobs": logprobs,
             "reward": self.collected.batch.reward_E.tolist(),
         }
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
-        """Adds what TRL does not know: episode weights, and that groups of equal rewards teach nothing.
+        """Applies the weights of episodes, and leaves groups of equal rewards out of the loss, as our GRPO does.
 
-        A weight scales the advantage; TRL has no way to scale the KL term with it.
+        A weight scales the advantage only: TRL has no way to scale the KL term with it.
         """
-        made = super()._generate_and_score_completions(inputs)
-        said = (made["completion_mask"] * made["tool_mask"]).bool()
-        batch = replace(self.collected.batch, ref_logp_N=made["ref_per_token_logps"][said])
+        scored = super()._generate_and_score_completions(inputs)
+        mask = (scored["completion_mask"] * scored["tool_mask"]).bool()
+        batch = replace(self.collected.batch, ref_logp_N=scored["ref_per_token_logps"][mask])
         targets = self.strategy.targets(batch)
-        made["advantages"] = made["advantages"] * batch.weight_E
-        made["tool_mask"] = torch.zeros_like(made["tool_mask"])
-        made["tool_mask"][said] = targets["teaches_N"].to(made["tool_mask"].dtype)
-        return made
+        scored["advantages"] = scored["advantages"] * batch.weight_E
+        scored["tool_mask"] = torch.zeros_like(scored["tool_mask"])
+        scored["tool_mask"][mask] = targets["teaches_N"].to(scored["tool_mask"].dtype)
+        return scored
 
     def after_step(self) -> None:
-        """Takes over the weight of the KL term, which the strategy adapts."""
+        """Passes the KL coefficient, which the strategy adapts, on to TRL."""
         self.beta = self.strategy.kl_coef
 
 
 def episode_reward(reward: list[float | None], **_: Any) -> list[float | None]:
-    """The reward function for TRL, which logs its name. The reward was computed when the episode was made."""
+    """The reward function for TRL, which logs its name. `collect` has computed the rewards already."""
     return reward
 
 
-def split(one: Trajectory, filler: int) -> tuple[list[int], list[int], list[int], list[float]]:
-    """Prompt, completion, mask of policy tokens and their log-probabilities, up to the last policy token.
+def split(trajectory: Trajectory, filler: int) -> tuple[list[int], list[int], list[int], list[float]]:
+    """Prompt, completion up to the last policy token, mask of its policy tokens, and their log-probabilities.
 
-    Where the policy had no room for a token, the completion is one filler token outside the mask: TRL requires one.
+    Without a policy token the completion is one filler token outside the mask: TRL requires one.
     """
-    said = np.flatnonzero(one.policy)
-    if not len(said):
-        return one.tokens.tolist(), [filler], [0], [0.0]
-    first, last = int(said[0]), int(said[-1]) + 1
+    policy = np.flatnonzero(trajectory.policy)
+    if not len(policy):
+        return trajectory.tokens.tolist(), [filler], [0], [0.0]
+    start, end = int(policy[0]), int(policy[-1]) + 1
     return (
-        one.tokens[:first].tolist(),
-        one.tokens[first:last].tolist(),
-        one.policy[first:last].astype(int).tolist(),
-        one.logp[first:last].tolist(),
+        trajectory.tokens[:start].tolist(),
+        trajectory.tokens[start:end].tolist(),
+        trajectory.policy[start:end].astype(int).tolist(),
+        trajectory.logp[start:end].tolist(),
     )
 
 
@@ -256,20 +258,20 @@ def _grpo_arguments(job: TrainJob, strategy: GRPO, scratch: str) -> GRPOConfig:
             remedy="give a number above 0, or set engine: pure_pt",
         )
     minibatches = job.optimizer.minibatches
-    part, rest = divmod(job.batch_size, minibatches)
+    minibatch_size, rest = divmod(job.batch_size, minibatches)
     if rest:
         raise BadInput(
             f"{job.batch_size} episodes cannot be split into {minibatches} equal minibatches",
             where="optimizer.minibatches",
             remedy="give a divisor of batch_size, or set engine: pure_pt",
         )
-    # TRL pads episodes to the longest: as many at once as fit for certain.
-    fits = max(1, job.optimizer.pack_tokens // job.rollout.max_tokens)
-    at_once = max(size for size in range(1, part + 1) if part % size == 0 and size <= fits)
+    # TRL pads episodes to the longest of a pass: as many per pass as fit even if all have the maximum length.
+    fitting = max(1, job.optimizer.pack_tokens // job.rollout.max_tokens)
+    per_pass = max(size for size in range(1, minibatch_size + 1) if minibatch_size % size == 0 and size <= fitting)
     return GRPOConfig(
-        **common_arguments(job, minibatches, part // at_once, scratch),
-        per_device_train_batch_size=at_once,
-        steps_per_generation=job.batch_size // at_once,
+        **common_arguments(job, minibatches, minibatch_size // per_pass, scratch),
+        per_device_train_batch_size=per_pass,
+        steps_per_generation=job.batch_size // per_pass,
         num_generations=strategy.group_size,
         num_iterations=job.optimizer.epochs,
         max_completion_length=job.rollout.max_tokens,
@@ -344,7 +346,7 @@ class EpisodeDPOTrainer(DPOTrainer):
         """Does nothing: DPO has no weight to adapt."""
 
     def _pairs_of_step(self) -> Iterator[dict[str, Any]]:
-        """The pairs of all updates that a batch of episodes leads to. An empty slot has a share of 0."""
+        """The pairs of a step in the order in which the updates read them. An empty slot has a share of 0."""
         job, collected = self.job, self.collect()
         with self.accelerator.autocast():
             ref_logp_N = reference_logprobs(self.frozen, collected.trajectories, job)
@@ -368,7 +370,7 @@ class EpisodeDPOTrainer(DPOTrainer):
 
 
 def padded_pair(better: Trajectory, worse: Trajectory) -> dict[str, Tensor]:
-    """Two rows, the better one first, padded to the longer. The completion is the policy's tokens and no more."""
+    """Two rows, the better one first, padded to the longer. The completion mask has the policy tokens only."""
     tokens = [torch.from_numpy(one.tokens.astype(np.int64)) for one in (better, worse)]
     rows = {
         "input_ids": tokens,
@@ -379,8 +381,8 @@ def padded_pair(better: Trajectory, worse: Trajectory) -> dict[str, Tensor]:
 
 
 def common_arguments(job: TrainJob, minibatches: int, backward_passes: int, scratch: str) -> dict[str, Any]:
-    """Arguments of both trainers. TRL logs once per step of ours and saves nothing: checkpoints, schedule and reports
-    are the engine's. `backward_passes` make one update."""
+    """Arguments of both trainers. TRL logs once per step of ours and saves nothing: the engine does checkpoints,
+    schedule and reports. `backward_passes`: number of backward passes per update."""
     updates_per_step = job.optimizer.epochs * minibatches
     return {
         "output_dir": scratch,

@@ -1,1 +1,1 @@
-"""How good a policy is: metrics over episodes, and the comparison with its base."""
+"""Evaluation of a policy: metrics over episodes, and the comparison with its base."""

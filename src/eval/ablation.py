@@ -1,4 +1,4 @@
-"""Settings of the ablation of the over-clarification penalty: the two runs, and whether a seal is of one of them."""
+"""Settings of the two runs of the over-clarification ablation, and the check whether a seal is of such a run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from ..core.paths import ablation_seal
 FREE = {"base_model", "seed_pool", "shadow_set", "checkpoint", "device_pref"}
 """Settings of a run that are not compared: those that change no result, and paths, whose files are compared."""
 FREE_IN_REWARD = {"weights", "unstable"}
+"""Settings of the reward that are not compared: paths, whose files are compared."""
 CHECKPOINTS = 12
-"""A run of the ablation saves at least this often, so that Ctrl-C costs little of a run without other checkpoints."""
+"""Minimum number of checkpoints of a run, so that Ctrl-C costs little."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class AblationPlan:
 
 
 def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> TrainConfig:
-    """The same run with or without the penalty: local, without a judge and a warm start, evaluated only at its end.
+    """The config of one run, with or without the penalty: local, no judge, no warm start, evaluated only at its end.
 
-    The reward-hacking watch is off: the ablation is there to show what an unrestrained policy does.
+    The reward-hacking watch is off, because the ablation must show what the policy does without a restraint.
     """
     settings = config.model_dump(mode="json")
     for key in ("seed_pool", "shadow_set"):
@@ -74,7 +75,7 @@ def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> Train
 
 
 def read_seal_of(folder: Path, seed: int, side: str) -> Seal | None:
-    """The stored seal of a run's final model; None where there is none that can be read."""
+    """The stored seal of a run's final model; None if there is none that can be read."""
     try:
         raw = ablation_seal(folder, seed, side).read_bytes()
         return msgspec.json.decode(raw, type=Seal) if is_plain_json(raw) else None
@@ -83,7 +84,7 @@ def read_seal_of(folder: Path, seed: int, side: str) -> Seal | None:
 
 
 def profile_plan(profile: Profile) -> AblationPlan:
-    """The ablation that a profile asks for: alpha of its config, and the cap that every gated run has."""
+    """The ablation that a profile requires, with the alpha of its config and the cap of every gated run."""
     config, episodes = profile.paths.ablation_config, profile.paths.ablation_episodes
     alpha, sizes = load_train_config(config).reward.alpha, profile.sizes.ablation
     return AblationPlan(config, alpha, OVERCLAR_CAP, sizes.steps, sizes.seeds, sizes.samples, episodes, "")
@@ -96,12 +97,13 @@ def is_sealed_as(seal: Seal | None, config: TrainConfig, sources: Mapping[str, s
     try:
         ran = TrainConfig.model_validate(seal.marks.get("config"))
     except ValidationError:
-        return False  # of another version, or of none
+        return False  # a config of another version, or none
     theirs = seal.marks.get("sources", {})
     same = _compared(ran) == _compared(config)
     return same and all(theirs.get(key) == digest for key, digest in sources.items())
 
 
 def _compared(config: TrainConfig) -> dict[str, object]:
+    """The settings of a config that must be equal in runs of one ablation."""
     settings = config.model_dump(mode="json", exclude=FREE)
     return settings | {"reward": config.reward.model_dump(mode="json", exclude=FREE_IN_REWARD)}

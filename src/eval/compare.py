@@ -1,7 +1,7 @@
-"""Base against trained policy on the same samples: what changed, how sure that is, and whether it is enough.
+"""Compares the trained policy with its base on the same samples: changes, their intervals, and the gates on them.
 
-The bootstrap draws samples, not episodes, and takes the results of both policies on the drawn samples. A sample that is
-hard for one policy is mostly hard for the other too, so this paired interval is narrower. Gates check the point
+The bootstrap draws samples, not episodes, and takes the results of both policies on the drawn samples. Most samples
+that are hard for one policy are hard for the other too, so this paired interval is narrower. Gates check the point
 estimate; the interval is for the reader.
 
 An ablation compares in the same way: the policy trained without the over-clarification penalty is the base there, and
@@ -29,16 +29,15 @@ from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_right, is_sha
 
 RESAMPLES = 2000
 AT_ONCE = 100
+"""Resamples in one block."""
 ABLATION_THRESHOLDS = {"overclar_change_pct_max", "overclar_small", "turns_change_max", "success_drop_points_max"}
 """Thresholds of a profile that the ablation is checked against."""
 ABLATION_FIGURES = (
     "overclar_rate", "avg_turns", "success", "need_ask_success", "question_precision", "question_recall", "question_f1",
     "ask_precision", "ask_recall",
 )  # fmt: skip
-
-
 OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_right", (False, False): "both_wrong"}
-"""Group of a sample by whether the one and the other policy got it right."""
+"""Group of a sample by whether the base and the trained policy got it right."""
 RIGHT_SHARE = 0.5
 """Share of a sample's episodes that must be right for the sample to count as right."""
 
@@ -51,11 +50,11 @@ class Change(Struct, frozen=True):
     low: float | None
     high: float | None
     delta_pp: float | None
-    """The same in percentage points, for shares."""
+    """The change in percentage points; None if the figure is not a share."""
 
 
 class Side:
-    """The episodes of one policy, with what every comparison needs of them, computed once."""
+    """The episodes of one policy, with their figures, table and resamples, which are computed once."""
 
     def __init__(self, episodes: Sequence[Episode], seed: int) -> None:
         """`seed`: of the bootstrap; both sides of a comparison must have the same."""
@@ -72,13 +71,13 @@ class Side:
 
     @cached_property
     def resampled(self) -> F64:
-        """The figures in each resample of the samples. The episodes of a sample are resampled together."""
+        """The figures in each bootstrap resample. The episodes of a sample are drawn together."""
         firsts = np.unique([one.sample_id for one in self.episodes], return_index=True)[1]
         if not len(firsts):
             return np.full((len(NAMES), 1), np.nan)
         part, drawn = np.add.reduceat(self.table, firsts, axis=2), _resamples(len(firsts), self.seed)
-        # Sums of small whole numbers are exact in single precision. Not `@`: threads of a matrix product cost more than
-        # they save on so little, most of all beside a training run.
+        # Sums of small integers are exact in single precision. Not `@`, because its threads cost more than they save on
+        # such small matrices, above all during a training run.
         single = part.astype(np.float32)
         sums = [np.einsum("kfn,nt->kft", single, times.astype(np.float32)) for times in drawn]
         return ratio(*np.concatenate(sums, axis=2).astype(np.float64))
@@ -86,22 +85,25 @@ class Side:
 
 @lru_cache(maxsize=1)
 def _resamples(n: int, seed: int) -> list[NDArray[np.uint16]]:
-    """How often each of `n` samples is in each resample."""
+    """Number of times that each of `n` samples is in each resample, in blocks of resamples."""
     rng = np.random.default_rng(seed)
     counts = (rng.multinomial(n, np.full(n, 1 / n), size=AT_ONCE) for _ in range(RESAMPLES // AT_ONCE))
     return [one.T.astype(np.uint16) for one in counts]
 
 
 def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> dict[str, Change]:
-    """Both must have run on the same samples, equally often. Against a control: the control as `base`."""
+    """The changes from base to trained policy, which must have run on the same samples equally often.
+
+    For the comparison with a control, pass the control as `base`.
+    """
     return compare_sides(Side(base, seed), Side(trained, seed))
 
 
 def compare_sides(base: Side, trained: Side) -> dict[str, Change]:
     if base.facts != trained.facts:
-        odd = next(iter((base.facts - trained.facts) or (trained.facts - base.facts)))
+        differing = next(iter((base.facts - trained.facts) or (trained.facts - base.facts)))
         raise BadInput(
-            f"the two policies did not run on the same samples; {odd[0]!r} is one that differs",
+            f"the two policies did not run on the same samples; {differing[0]!r} is one that differs",
             where="comparison",
             remedy="evaluate both on the same file, each sample equally often",
         )
@@ -120,7 +122,7 @@ def compare_shared(base: Sequence[Episode], trained: Sequence[Episode]) -> dict[
     """
     shared = Counter(map(sample_facts, base)) & Counter(map(sample_facts, trained))
 
-    def first(episodes: Sequence[Episode]) -> list[Episode]:
+    def first_shared(episodes: Sequence[Episode]) -> list[Episode]:
         seen = Counter[object]()
         kept = []
         for episode in episodes:
@@ -130,7 +132,7 @@ def compare_shared(base: Sequence[Episode], trained: Sequence[Episode]) -> dict[
                 kept.append(episode)
         return kept
 
-    return compare(first(base), first(trained), min((one.seed for one in trained), default=0))
+    return compare(first_shared(base), first_shared(trained), min((one.seed for one in trained), default=0))
 
 
 def outcome(base: float, trained: float) -> str:
@@ -157,7 +159,7 @@ def _right_shares(episodes: Sequence[Episode]) -> dict[str, float]:
 
 
 def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
-    """The gates after a trial. What could not be measured has not passed."""
+    """The gates on a trained policy. A figure that could not be measured does not pass."""
     remedy, rate = remedies("evaluation"), changes["overclar_rate"]
     base, trained = rate.base.value, rate.trained.value
     need_ask, hard = changes["need_ask_success"].delta_pp, changes[f"success_{HARD_READING}"].delta_pp
@@ -173,7 +175,7 @@ def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
 
 
 def overclar_check(rate: Change, name: str, fall: float | None, most: float, limits: Thresholds, remedy: str) -> Check:
-    """Checks the relative change of the over-clarification rate, or the rate itself where it leaves no room to fall."""
+    """The check of the relative change of the over-clarification rate, or of the rate itself if the base's is small."""
     texts = remedies("evaluation")[remedy]
     if rate.base.value is not None and rate.base.value < limits.overclar_small:
         return check("overclar_rate", rate.trained.value, "<", limits.overclar_small, *texts)
@@ -190,7 +192,7 @@ def _interval(deltas: F64) -> tuple[F64, F64]:
     ends = np.full((2, len(NAMES)), np.nan)
     gaps = np.isnan(deltas).sum(axis=1)
     ends[:, gaps == 0] = np.percentile(deltas[gaps == 0], [2.5, 97.5], axis=1)
-    # A resample without a single sample to measure a figure on says nothing about it.
+    # Resamples without a sample to measure the figure on are left out.
     some = (gaps > 0) & (gaps < deltas.shape[1])
     ends[:, some] = np.nanpercentile(deltas[some], [2.5, 97.5], axis=1)
     return ends[0], ends[1]
@@ -203,8 +205,8 @@ def _change(name: str, base: Figure, trained: Figure, delta: Any, low: Any, high
 
 
 class SeedPair(Struct, frozen=True):
-    """Held-out episodes of one seed of an ablation: of the policy trained without the over-clarification penalty, and
-    of the one trained with it. Both come from the same base, seed, samples and steps."""
+    """Held-out episodes of the two policies of an ablation with one seed: trained without and with the penalty. Both
+    runs had the same base, seed, samples and steps."""
 
     seed: int
     without: Sequence[Episode]
@@ -212,7 +214,7 @@ class SeedPair(Struct, frozen=True):
 
 
 def ablation_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
-    """`changes`: the policy with the penalty, less the one without."""
+    """The gates on the ablation. `changes`: the policy with the penalty, less the one without."""
     remedy, rate, success = remedies("evaluation"), changes["overclar_rate"], changes["success"].delta_pp
     percent, turns = overclar_change_pct(rate), changes["avg_turns"].delta
     most = limits.overclar_change_pct_max
@@ -225,7 +227,7 @@ def ablation_checks(changes: dict[str, Change], limits: Thresholds) -> list[Chec
 
 
 def overclar_change_pct(change: Change) -> float | None:
-    """In percent of the policy without the penalty; None where that never asks needlessly."""
+    """The change of a rate in percent of that without the penalty; None if that is 0."""
     without, now = change.base.value, change.trained.value
     return round(100 * (now - without) / without, DIGITS) if without and now is not None else None
 

@@ -1,10 +1,10 @@
-"""How good a policy is, from its episodes: figures with intervals, over all of them, by task and by difficulty.
+"""Figures of a policy with intervals, from its episodes: over all of them, by task and by difficulty.
 
 Every figure is a sum over a count (`over-clarified` over `nothing was missing`, `turns` over `episodes`), so that the
 same table gives the figures here and their resamples in `compare`.
 
-Several episodes of one sample, such as those of several seeds, are no more samples: what they have in common widens the
-interval, down to that of a single seed where all of them come to the same.
+Several episodes of one sample, such as those of several seeds, do not count as several samples. If they all have the
+same result, the interval is as wide as that of a single seed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def is_right(episode: Episode) -> bool:
 
 
 def is_lucky(episode: Episode) -> bool:
-    """Whether the answer is right though something was missing that the policy was not told."""
+    """Whether the answer is right though the policy did not receive the missing information."""
     return episode.needs_clarification and episode.success and not episode.received_info
 
 
@@ -58,7 +58,7 @@ MEASURES: dict[str, Callable[[Episode], tuple[float, float]]] = {
     "avg_turns": lambda one: (one.policy_turns, 1),
 }
 HARD_READING = "hard_hotpotqa_strategyqa"
-"""The bucket that a release is judged by: hard questions of the two tasks that are read and not computed."""
+"""The bucket that gates check: hard questions of the two tasks that need reading, not computing."""
 SCOPES = ("", *TASKS, *LEVELS, HARD_READING)
 NAMES = [f"{measure}_{scope}".rstrip("_") for scope in SCOPES for measure in MEASURES]
 """`success`, `success_gsm8k`, `overclar_rate_hard`, `avg_turns_easy` and so on."""
@@ -66,7 +66,7 @@ NAMES = [f"{measure}_{scope}".rstrip("_") for scope in SCOPES for measure in MEA
 
 class Figure(Struct, frozen=True):
     value: float | None
-    """None: there was nothing to measure it on."""
+    """None if there was nothing to measure it on."""
     low: float | None
     high: float | None
     """95% interval: Wilson's for a share, the normal one for a mean. Samples are the units, not episodes."""
@@ -88,10 +88,10 @@ def _scopes_of(episode: Episode) -> list[str]:
     return [*own, HARD_READING] if read else own
 
 
-def figures(episodes: Sequence[Episode], made: F64 | None = None) -> dict[str, Figure]:
-    """`made`: the table of these episodes, if it was computed before."""
+def figures(episodes: Sequence[Episode], computed: F64 | None = None) -> dict[str, Figure]:
+    """Every figure by name. `computed`: the table of these episodes, if the caller has it."""
     sample_N = np.unique([episode.sample_id for episode in episodes], return_inverse=True)[1]
-    rows = zip(NAMES, *(table(episodes) if made is None else made), strict=True)
+    rows = zip(NAMES, *(table(episodes) if computed is None else computed), strict=True)
     return {name: _figure(name, sums, counts, sample_N) for name, sums, counts in rows}
 
 
@@ -100,11 +100,12 @@ LOGGED = "eval/"
 
 
 def mean_reward(episodes: Sequence[Episode]) -> float:
+    """Mean of the total rewards."""
     return fmean(sum(one.reward.values()) for one in episodes)
 
 
 def flat(measured: Mapping[str, Figure]) -> dict[str, float]:
-    """Values alone, without those that could not be measured: for a log."""
+    """The values of the figures that could be measured, for a log."""
     return {name: figure.value for name, figure in measured.items() if figure.value is not None}
 
 
@@ -115,17 +116,17 @@ def _figure(name: str, sums: F64, counts: F64, sample_N: NDArray[np.intp]) -> Fi
     value = float(sums.sum() / n)
     of_sample = np.bincount(sample_N, weights=counts)
     samples = int((of_sample > 0).sum())
-    # How far every sample is off; its episodes are added up first, so that what they share is not taken for chance.
-    off = np.bincount(sample_N, weights=sums - value * counts)[of_sample > 0]
-    variance = float((off**2).sum()) / n**2
+    # Deviation of every sample. Its episodes are added up first, because they are not independent.
+    deviation = np.bincount(sample_N, weights=sums - value * counts)[of_sample > 0]
+    variance = float((deviation**2).sum()) / n**2
     if not is_share(name):
         reach = Z95 * sqrt(variance * samples / (samples - 1)) if samples > 1 else None
         return Figure(value, None if reach is None else value - reach, None if reach is None else value + reach, n)
-    return Figure(value, *wilson(value, _worth(value, variance, n, samples)), n)
+    return Figure(value, *wilson(value, _effective_n(value, variance, n, samples)), n)
 
 
-def _worth(share: float, variance: float, n: int, samples: int) -> float:
-    """Effective number of independent episodes: `n` if every episode has its own sample, else fewer."""
+def _effective_n(share: float, variance: float, n: int, samples: int) -> float:
+    """Number of independent episodes with the same variance: `n` if every episode has its own sample, else fewer."""
     if samples == n:
         return n
     if share in (0, 1):

@@ -1,4 +1,4 @@
-"""Held-out episodes computed again: only the policy's own words are taken from a record."""
+"""Computes held-out episodes again: only the policy's messages are taken from the record."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ Played = tuple[Sample, list[tuple[int, Episode]]]
 
 
 class Replay:
-    """The environment and the reward of a config, which decide all of an episode but the policy's words."""
+    """Environment and reward of a config. They determine an episode except for the policy's messages."""
 
     def __init__(self, config: TrainConfig) -> None:
         self._tools, self._max_turns = read_meta(config.seed_pool).tools, config.rollout.max_turns
         self._user, self._reward = config.eval.user or config.user, make_reward(config)
         self.is_complete = self._user != "llm"
-        """Whether the user's words can be derived. A language model that played the user cannot be asked again."""
+        """Whether the user's replies can be derived. Those of a language model as the user cannot."""
 
     def agrees(self, episode: Episode, sample: Sample, level: Level, seed: int) -> bool:
-        """Whether replies, success, rewards and facts of a stored episode are what the sample gives for the words."""
+        """Whether replies, success, rewards and facts of a stored episode follow from sample and policy messages."""
         derived = replace(episode, level=level, seed=seed, reward=self._reward(episode, sample))
         if derived != episode or not self.is_complete:
             return derived == episode
         return matches_replay(episode, sample, self._tools, self._max_turns, open_user(self._user, seed))
 
     def start(self, played: Sequence[Played], cores: int) -> Callable[[], list[list[bool]]]:
-        """Begins to replay. The function that it returns waits, and says for each episode on each sample whether it
-        agrees. The number of cores does not change that: with several, other processes replay their parts meanwhile,
-        and this one its own when it waits."""
+        """Starts to replay. The returned function waits for the end and says for each episode on each sample whether it
+        agrees. With several cores, other processes replay most of the episodes in the meantime, and this process its
+        own part when that function is called."""
         if cores == 1 or sum(len(episodes) for _, episodes in played) < PARALLEL_FROM:
             return partial(_verdicts, self, played)
-        # This process computes the figures meanwhile, so its part is half as large as the others.
+        # In the meantime this process computes the figures, so its part is half as large as the others.
         executor, size = ProcessPoolExecutor(cores - 1), -(-len(played) // (2 * cores - 1))
         parts = (msgspec.msgpack.encode(played[at : at + 2 * size]) for at in range(size, len(played), 2 * size))
         futures = [executor.submit(_unpacked_verdicts, self, part) for part in parts]
@@ -57,7 +57,7 @@ class Replay:
 
 def _unpacked_verdicts(replay: Replay, packed: bytes) -> list[list[bool]]:
     played = msgspec.msgpack.decode(packed, type=list[Played])
-    gc.freeze()  # nothing of it is garbage as long as this process lives
+    gc.freeze()  # the garbage collector need not look at it: it is used until this process ends
     return _verdicts(replay, played)
 
 
@@ -67,7 +67,7 @@ def _verdicts(replay: Replay, played: Sequence[Played]) -> list[list[bool]]:
 
 
 def _verdicts_on(replay: Replay, level: Level, sample: Sample, episodes: list[tuple[int, Episode]]) -> list[bool]:
-    """Policies of one run often say the same. Episodes that are equal in every field are replayed once."""
+    """Whether each episode on one sample agrees. Equal episodes, which a run often has, are replayed once."""
     verdicts: list[bool] = []
     for at, (seed, one) in enumerate(episodes):
         first = episodes.index((seed, one))

@@ -1,9 +1,8 @@
-"""The result of a run: base, warm start, controls and trained policy on the same held-out samples, every seed and all
-together.
+"""The report on a run: base, warm start, controls and trained policy on the same held-out samples, by seed and pooled.
 
     report = trial_report([SeedRun(1, 5000, base, trained, control)], about, profile.thresholds, proof)
 
-The gates go by all seeds together: several seeds are several episodes of each sample, and samples are resampled.
+The gates check all seeds together: several seeds are several episodes of each sample, and samples are resampled.
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ Changes = dict[str, Change]
 
 
 class SeedRun(Struct, frozen=True):
-    """The held-out episodes of one seed; None where there was no evaluation."""
+    """The held-out episodes of one seed, by policy; None if that was not evaluated."""
 
     seed: int
     steps: int
     base: Sequence[Episode] | None
     trained: Sequence[Episode] | None
     control: Sequence[Episode] | None
-    """Episodes of the base after plain SFT on as many tokens as the run read, where the config asks for it."""
+    """Episodes of the base after plain SFT on as many tokens as the run read, if the config asks for it."""
     time_control: Sequence[Episode] | None = None
-    """Episodes of the base after plain SFT for as long as the run took, where the config asks for it."""
+    """Episodes of the base after plain SFT for as long as the run took, if the config asks for it."""
     warm_start: Sequence[Episode] | None = None
-    """Episodes of the policy that the strategy started from, where that is not the base."""
+    """Episodes of the policy that the strategy started from, if that is not the base."""
 
 
 POLICIES = ("base", "trained", "control", "time_control", "warm_start")
-"""Names of the policies whose episodes a `SeedRun` has."""
+"""Fields of `SeedRun` with episodes."""
 
 
 class Compared(Struct, frozen=True, omit_defaults=True):
@@ -76,7 +75,7 @@ class TrialReport(Report, frozen=True, kw_only=True):
     ts: str
     profile: str
     gated: bool
-    """Whether a ticket was there before the run. The checks here are those after it."""
+    """Whether the run had a ticket. The checks of this report are those after the run."""
     ticket: str | None
     config: dict[str, Any]
     seeds: list[Compared]
@@ -84,8 +83,8 @@ class TrialReport(Report, frozen=True, kw_only=True):
 
 
 def trial_report(runs: Sequence[SeedRun], about: dict[str, Any], limits: Thresholds, proof: Evidence) -> TrialReport:
-    """`about`: the fields of the report that say which run it is."""
-    seeds = [compared(run) for run in runs]
+    """The report on the runs of all seeds. `about`: the fields of the report that say which run it is."""
+    seeds = [compare_policies(run) for run in runs]
     pooled = msgspec.structs.replace(seeds[0], seed=None) if len(seeds) == 1 else _pooled(runs)
     changes, samples = pooled.changes, {episode.sample_id for run in runs for episode in run.trained or ()}
     figures: dict[str, Any] = {"held_out": len(samples), "limits": stated_limits(limits)}
@@ -98,14 +97,14 @@ def trial_report(runs: Sequence[SeedRun], about: dict[str, Any], limits: Thresho
 
 
 def trial_ambers(pooled: Compared) -> list[Check]:
-    """Facts about a trained policy that the owner must know though every gate passed."""
+    """All ambers of a trained policy: caveats that the owner must know even if every gate passed."""
     return [*control_ambers(pooled), *warm_start_ambers(pooled), *task_ambers(pooled), *recall_ambers(pooled)]
 
 
 def warm_start_ambers(pooled: Compared) -> list[Check]:
     """The amber of figures that are worse than after the warm start by more than chance: 95% interval beyond 0."""
-    sides = {"success": 1, "need_ask_success": 1, "overclar_rate": -1}
-    return _fallen("worse_than_warm_start", sides, pooled.over_warm_start)
+    directions = {"success": 1, "need_ask_success": 1, "overclar_rate": -1}
+    return _worse("worse_than_warm_start", directions, pooled.over_warm_start)
 
 
 def task_ambers(pooled: Compared) -> list[Check]:
@@ -114,45 +113,49 @@ def task_ambers(pooled: Compared) -> list[Check]:
     return [
         *_not_risen("task_success", "success", pooled.changes),
         *_not_risen("task_need_ask", "need_ask_success", pooled.changes),
-        *_fallen("task_recall", {f"question_recall_{task}": 1 for task in TASKS}, pooled.changes),
+        *_worse("task_recall", {f"question_recall_{task}": 1 for task in TASKS}, pooled.changes),
     ]
 
 
-def _not_risen(name: str, measure: str, found: Changes | None) -> list[Check]:
-    changes = {task: found[f"{measure}_{task}"] for task in TASKS} if found else {}
+def _not_risen(name: str, measure: str, all_changes: Changes | None) -> list[Check]:
+    """The amber of tasks whose interval includes 0 or is below it. Its value is the lowest end, in points."""
+    changes = {task: all_changes[f"{measure}_{task}"] for task in TASKS} if all_changes else {}
     lows = {task: round(100 * one.low, 2) for task, one in changes.items() if one.low is not None and one.low <= 0}
     if not lows:
         return []
-    return amber(name, min(lows.values()), ">", 0.0, "; ".join(_told(task, changes[task]) for task in lows))
+    return amber(name, min(lows.values()), ">", 0.0, "; ".join(_described(task, changes[task]) for task in lows))
 
 
-def _fallen(name: str, sides: dict[str, int], found: Changes | None) -> list[Check]:
-    """`sides`: figures, each with 1 where more is better and -1 where less is. The value of the amber is the end of the
-    worst interval that is nearer to 0, in points; below 0 it is worse."""
+def _worse(name: str, directions: dict[str, int], changes: Changes | None) -> list[Check]:
+    """The amber of figures that got worse by more than chance: the whole interval is on the bad side of 0.
+
+    `directions`: the figures, with 1 if more is better and -1 if less is. The value of the amber is that of the worst
+    figure: the end of its interval that is nearer to 0, in points, negative.
+    """
     nearer = {}
-    for figure, side in sides.items():
-        end = (found[figure].high if side > 0 else found[figure].low) if found else None
-        if end is not None and side * end < 0:
-            nearer[figure] = round(100 * side * end, 2)
-    if not found or not nearer:
+    for figure, direction in directions.items():
+        end = (changes[figure].high if direction > 0 else changes[figure].low) if changes else None
+        if end is not None and direction * end < 0:
+            nearer[figure] = round(100 * direction * end, 2)
+    if not changes or not nearer:
         return []
-    return amber(name, min(nearer.values()), ">=", 0.0, "; ".join(_told(one, found[one]) for one in nearer))
+    return amber(name, min(nearer.values()), ">=", 0.0, "; ".join(_described(one, changes[one]) for one in nearer))
 
 
-def _told(task: str, change: Change) -> str:
+def _described(name: str, change: Change) -> str:
     """
     >>> from src.eval.metrics import Figure
-    >>> _told("gsm8k", Change(Figure(0.142, 0, 1, 9), Figure(0.163, 0, 1, 9), 0.021, -0.01, 0.052, 2.1))
+    >>> _described("gsm8k", Change(Figure(0.142, 0, 1, 9), Figure(0.163, 0, 1, 9), 0.021, -0.01, 0.052, 2.1))
     'gsm8k 14.2% -> 16.3% (95% -1.0..+5.2)'
     """
     base, trained, low, high = (
         100 * (value or 0.0) for value in (change.base.value, change.trained.value, change.low, change.high)
     )
-    return f"{task} {base:.1f}% -> {trained:.1f}% (95% {low:+.1f}..{high:+.1f})"
+    return f"{name} {base:.1f}% -> {trained:.1f}% (95% {low:+.1f}..{high:+.1f})"
 
 
 def recall_ambers(pooled: Compared) -> list[Check]:
-    """The amber of a policy that gets missing information by asking less often than its base."""
+    """The amber of a policy that obtains missing information by asking less often than its base."""
     change = pooled.changes["question_recall"].delta_pp if pooled.changes else None
     return [] if change is None else amber("question_recall", change, ">=", 0.0)
 
@@ -175,9 +178,8 @@ def stated_limits(limits: Thresholds) -> dict[str, float]:
     }
 
 
-def compared(run: SeedRun) -> Compared:
+def compare_policies(run: SeedRun) -> Compared:
     """The comparisons of one run. The bootstrap uses the run's own seed."""
-
     sides = {name: Side(episodes, run.seed) for name in POLICIES if (episodes := getattr(run, name))}
 
     def change(base: str, trained: str) -> Changes | None:
@@ -197,12 +199,14 @@ def compared(run: SeedRun) -> Compared:
 
 
 def _pooled(runs: Sequence[SeedRun]) -> Compared:
+    """The comparisons over all seeds together."""
+
     def joined(sides: Sequence[Sequence[Episode] | None]) -> list[Episode] | None:
-        """None where a seed lacks it: a part of the seeds is not all of them."""
-        found = [episode for side in sides if side is not None for episode in side]
-        return found if all(sides) else None
+        """The episodes of a policy of all seeds; None if a seed has none."""
+        episodes = [episode for side in sides if side is not None for episode in side]
+        return episodes if all(sides) else None
 
     sides = {name: joined([getattr(run, name) for run in runs]) for name in POLICIES}
-    # The bootstrap's seed does not depend on the order of the seeds, so that the board finds it from the files alone.
+    # The bootstrap's seed does not depend on the order of the seeds, so the board can derive it from the files alone.
     whole = SeedRun(min(run.seed for run in runs), runs[0].steps, **sides)
-    return msgspec.structs.replace(compared(whole), seed=None)
+    return msgspec.structs.replace(compare_policies(whole), seed=None)

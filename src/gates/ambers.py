@@ -1,9 +1,9 @@
-"""Ambers: facts that the owner must know before a release, though no gate failed.
+"""Ambers: caveats that the owner must know before a release, though no gate failed.
 
-docs/gates.md lists them. An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner
-has signed each of them off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile,
-weights, the round's judge scores and evaluation whenever they are asked for; the lists in reports are only for readers.
-Where the profile requires a judge that reads, `judge_noise` and `canaries_fooled` are red instead.
+docs/gates.md lists them. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them off
+by name; no other command fails. Weaker thresholds cannot be signed off. Ambers are always derived again from profile,
+weights, the round's judge scores and evaluation; the lists in reports are only for readers. If the profile requires a
+judge that reads, `judge_noise` and `canaries_fooled` are red instead.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _AGAIN = "run its stage again"
 
 @dataclass(frozen=True)
 class Amber:
-    """A fact that the owner must know, and the file that it is about."""
+    """A caveat that the owner must know, and the file that it is about."""
 
     fact: Check
     file: Path
     signed: str = ""
-    """Everybody who signed it off, with reasons. Empty if nobody did, or if the file has changed since."""
+    """Names of all who signed it off, with reasons. Empty if nobody did, or if the file has changed since."""
 
     @property
     def name(self) -> str:
@@ -64,7 +64,7 @@ class Amber:
 class Acknowledgement(Record, frozen=True):
     """`reports/preflight/amber_NAME.json`, where the profile names no owner key. It is recorded in the manifest.
 
-    A later sign-off of the same amber is a file of its own, `amber_NAME.2.json`: none is overwritten.
+    A later sign-off of the same amber gets another file, `amber_NAME.2.json`: none is overwritten.
     """
 
     amber: str
@@ -92,21 +92,21 @@ def profile_ambers(profile: Profile) -> list[Amber]:
         (profile.paths.baseline, baseline_ambers(profile)),
         (weights, weight_ambers(read_unchecked(weights).weights) if weights.exists() else []),
     ]
-    return [Amber(fact, path) for path, found in facts for fact in found]
+    return [Amber(fact, path) for path, checks in facts for fact in checks]
 
 
 def ambers(profile: Profile) -> list[Amber]:
-    """All ambers of the run in this folder, each with who signed it off."""
-    return [replace(one, signed=_signed_by(profile, one)) for one in _facts(profile)]
+    """All ambers of the run in this folder, each with the names of those who signed it off."""
+    return [replace(one, signed=_signed_by(profile, one)) for one in _derived_ambers(profile)]
 
 
 def open_ambers(profile: Profile) -> list[Amber]:
-    """Ambers that stand in the way of a release."""
+    """Ambers that nobody has signed off: they block a release."""
     return [one for one in ambers(profile) if not one.signed]
 
 
 def sign_offs(profile: Profile) -> dict[str, str]:
-    """Ambers that were signed off: name, and who signed with which reason. Empty if the evidence cannot be read."""
+    """Signers and reasons by name of the amber. Empty if the evidence cannot be read."""
     try:
         return {one.name: one.signed for one in ambers(profile) if one.signed}
     except BadInput:
@@ -114,10 +114,10 @@ def sign_offs(profile: Profile) -> dict[str, str]:
 
 
 def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | None, by: str, reason: str) -> Path:
-    """Signs an amber off: with the owner's key where the profile names one, else by name in the manifest."""
-    found = next((one for one in _facts(profile) if one.name == name), None)
+    """Signs an amber off: with the owner's key if the profile names one, else by name in the manifest."""
+    found = next((one for one in _derived_ambers(profile) if one.name == name), None)
     if found is None:
-        known = ", ".join(one.name for one in _facts(profile)) or "there is none"
+        known = ", ".join(one.name for one in _derived_ambers(profile)) or "there is none"
         raise BadInput(f"there is no amber {name!r} (known: {known})", where="--amber", remedy="check the name")
     if name == NOT_FOR_SIGNING:
         raise BadInput("weaker thresholds cannot be signed off", where="--amber", remedy=found.fact.remedy)
@@ -127,7 +127,7 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
         raise BadInput("no reason is given", where="--reason", remedy='say why: --reason "the judge is not used"')
     with write_lock(PREFLIGHT / "sign_off"):  # two people may sign at the same moment
         run = Manifest().run
-        path = next(one for one in _names(name, signed=profile.owner_key is not None) if not one.exists())
+        path = next(one for one in _sign_off_paths(name, signed=profile.owner_key is not None) if not one.exists())
         if profile.owner_key is not None:
             if key is None:
                 what = f"profile {profile.name} names the owner's key"
@@ -148,21 +148,22 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
 def weaker_thresholds(profile: Profile) -> list[str]:
     """Thresholds weaker than the shipped ones, each as `spearman_min is 0.5, shipped 0.75`."""
     reference = reference_thresholds(profile.name)
-    # A round that scores one sample live, by one vote, or an ablation of one step proves nothing: these sizes are
-    # thresholds too.
+    # These sizes are thresholds too: one live sample, one vote or one step of an ablation would prove
+    # nothing.
     sizes = {"sizes": profile.sizes.model_dump(mode="json", include={"fresh", "ablation"})}
     votes = {"votes": scoring_of(profile).votes.model_dump(mode="json")}
     own = dict(dotted(profile.thresholds.model_dump(mode="json") | sizes | votes))
     weaker = [key for key in own if _is_weaker(key, own[key], reference.get(key))]
-    # A section that is empty requires nothing.
-    gone = [key for key in reference if key not in own and not key.startswith("old_weights.")]
+    # An empty section requires nothing.
+    missing = [key for key in reference if key not in own and not key.startswith("old_weights.")]
     texts = [f"{key} is {own[key]}, shipped {reference.get(key)}" for key in weaker]
-    return [*texts, *(f"{key} is missing, shipped {reference[key]}" for key in gone)]
+    return [*texts, *(f"{key} is missing, shipped {reference[key]}" for key in missing)]
 
 
 def reference_thresholds(name: str) -> dict[str, Any]:
-    shipped_ones = package_json(REFERENCE)
-    return {**shipped_ones["rc1"], **shipped_ones[name]}
+    """The shipped thresholds of a profile: those of rc1, replaced by its own where it has some."""
+    reference = package_json(REFERENCE)
+    return {**reference["rc1"], **reference[name]}
 
 
 def _is_weaker(key: str, value: Any, reference: Any) -> bool:
@@ -182,20 +183,21 @@ def _is_weaker(key: str, value: Any, reference: Any) -> bool:
         return bool(value < reference)
     if _LOWER_IS_STRICTER.search(key):
         return bool(value > reference)
-    return True  # neither side is known to be stricter, such as a seed or a mix
+    return True  # such as a seed or a mix: no value is stricter, so any other one counts as weaker
 
 
 def baseline_ambers(profile: Profile) -> list[Check]:
     """The amber of old weights that differ from the shipped ones and may be easier to beat."""
     reference = reference_thresholds(profile.name)
     old = {f"old_weights.{name}": value for name, value in read_baseline(profile.paths.baseline).weights.items()}
-    shipped_ones = {key: value for key, value in reference.items() if key.startswith("old_weights.")}
-    others = sorted(key for key in old | shipped_ones if shipped_ones and old.get(key) != shipped_ones.get(key))
-    told = "; ".join(f"{key} is {old.get(key)}, shipped {shipped_ones.get(key)}" for key in others)
-    return amber("old_weights", float(len(others)), "<=", 0.0, told)
+    known = {key: value for key, value in reference.items() if key.startswith("old_weights.")}
+    others = sorted(key for key in old | known if known and old.get(key) != known.get(key))
+    details = "; ".join(f"{key} is {old.get(key)}, shipped {known.get(key)}" for key in others)
+    return amber("old_weights", float(len(others)), "<=", 0.0, details)
 
 
 def weight_ambers(weights: dict[str, float]) -> list[Check]:
+    """The amber of a live judge whose dimensions all have weight 0."""
     return amber("judge_weight", sum(weights.get(name, 0.0) for name in LIVE), ">", 0.0)
 
 
@@ -205,12 +207,13 @@ def auc_ambers(episodes: Path, scores: Path) -> list[Check]:
     scored = [one for one in read_unique(scores, Score) if one.live and one.scores and one.id in success]
     live = {name: np.array([one.scores[judged] for one in scored]) for name, judged in LIVE.items()}
     found = judge_auc(live, np.array([success[one.id] for one in scored]))
-    told = "; ".join(f"{name} {auc:.2f} (95% {low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items())
+    details = "; ".join(f"{name} {auc:.2f} (95% {low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items())
     best = max((low for _, low, _ in found.values()), default=None)
-    return amber("judge_auc", best, ">", CHANCE, told)
+    return amber("judge_auc", best, ">", CHANCE, details)
 
 
-def _facts(profile: Profile) -> list[Amber]:
+def _derived_ambers(profile: Profile) -> list[Amber]:
+    """All ambers of the run, derived from the evidence, without sign-offs."""
     newest = next((number for number, path in ((2, TICKET), (1, ROUND1)) if _has_exam(profile, path)), None)
     if newest:
         _require_ledger(round_context(profile, newest))
@@ -223,7 +226,7 @@ def _facts(profile: Profile) -> list[Amber]:
 
 
 def _require_ledger(context: RoundContext) -> None:
-    """Refuses scores that ambers are derived from and that are not in the ledger, whose hashes the manifest has."""
+    """Refuses a score, of those that ambers are derived from, that is not in the ledger."""
     paths = context.profile.paths
     for file in (context.exam, paths.calibration_scores, paths.shadow_scores):
         scores = [one for one in read_unique(file, Score) if one.overall is not None]
@@ -233,8 +236,7 @@ def _require_ledger(context: RoundContext) -> None:
 
 
 def stage_ambers(profile: Profile) -> list[Amber]:
-    """The amber of reports of stages that say something else than the second round measured. They are packed, and no
-    gate reads them."""
+    """The amber of stage reports that differ from what round 2 measured. No gate reads them, but they are packed."""
     context = round_context(profile, 2)
     differing: dict[Path, str] = {}
     for gate in ("pool", "difficulty", "calibration", "shadow", "ablation"):
@@ -250,9 +252,9 @@ def stage_ambers(profile: Profile) -> list[Amber]:
 
 def _shown(report: Path) -> dict[str, Any]:
     """Figures of a report and values of its checks, by name."""
-    found = read_json(report, _AGAIN)
+    stored = read_json(report, _AGAIN)
     try:
-        return {**found["figures"], **{f"check {one['name']}": one["value"] for one in found["checks"]}}
+        return {**stored["figures"], **{f"check {one['name']}": one["value"] for one in stored["checks"]}}
     except (KeyError, TypeError):
         raise BadInput("is no report of a stage", where=str(report), remedy=_AGAIN) from None
 
@@ -279,9 +281,9 @@ def _signed_statement(owner_key: Path, amber: Amber, digest: str, path: Path) ->
     """Name and reason of a sign-off by the owner's key; empty if it is for another run or file."""
     statement = read_signed(path, owner_key, AMBER)
     facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
-    same = facts.get("amber") == amber.name and facts.get("run") == Manifest().run and subjects == [{"sha256": digest}]
+    holds = facts.get("amber") == amber.name and facts.get("run") == Manifest().run and subjects == [{"sha256": digest}]
     who = f"{facts['by']} with the owner's key" if facts.get("by") else "the owner's key"
-    return _with_reason(who, facts.get("reason")) if same else ""
+    return _with_reason(who, facts.get("reason")) if holds else ""
 
 
 def _acknowledgement(amber: Amber, digest: str, path: Path) -> str:
@@ -289,8 +291,8 @@ def _acknowledgement(amber: Amber, digest: str, path: Path) -> str:
     stated = read_record(path, Acknowledgement, _AGAIN)
     entry = Manifest().newest().get(str(path))
     recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
-    same = recorded and is_plain_json(path.read_bytes()) and (stated.amber, stated.sha256) == (amber.name, digest)
-    return _with_reason(stated.by, stated.reason) if same else ""
+    holds = recorded and is_plain_json(path.read_bytes()) and (stated.amber, stated.sha256) == (amber.name, digest)
+    return _with_reason(stated.by, stated.reason) if holds else ""
 
 
 def _with_reason(by: str, reason: str | None) -> str:
@@ -299,10 +301,10 @@ def _with_reason(by: str, reason: str | None) -> str:
 
 def amber_files(name: str, signed: bool) -> list[Path]:
     """The files of all sign-offs of an amber, oldest first; `signed`: those by the owner's key."""
-    return list(takewhile(Path.exists, _names(name, signed)))
+    return list(takewhile(Path.exists, _sign_off_paths(name, signed)))
 
 
-def _names(name: str, signed: bool) -> Iterator[Path]:
-    """`amber_NAME.json`, `amber_NAME.2.json`, ...; of the owner's key `amber_NAME.dsse.json` and so on."""
+def _sign_off_paths(name: str, signed: bool) -> Iterator[Path]:
+    """`amber_NAME.json`, `amber_NAME.2.json`, ...; `signed`: `amber_NAME.dsse.json`, `amber_NAME.2.dsse.json`, ..."""
     for number in count(1):
         yield PREFLIGHT / f"amber_{name}{f'.{number}' if number > 1 else ''}{'.dsse' if signed else ''}.json"

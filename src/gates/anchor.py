@@ -1,12 +1,12 @@
-"""An outside anchor: a timestamp authority (RFC 3161) certifies when the head of the manifest existed.
+"""Anchors of the manifest: a timestamp authority (RFC 3161) certifies that its head existed at a time.
 
     askgate anchor http://timestamp.example.com --root tsa_root.pem
 
-Whoever controls machine, code and keys can rewrite the whole chain, but not what an authority signed before. Its answer
-is kept in `reports/rc1/anchors.jsonl` with the root certificate it was checked against. `askgate verify` needs no
-network: the chain must go through every anchored line, and the answer must be signed below the stored root, whose
-fingerprint `--tsa-root` compares with one known from elsewhere. The manifest records the file after each anchor, so one
-that was shortened is noticed; `verify` says how many lines the newest anchor certifies.
+Someone who controls machine, code and keys can rewrite the whole chain, but not what an authority signed before. The
+authority's answer is stored in `reports/rc1/anchors.jsonl` with the root certificate that it was verified with.
+`askgate verify` needs no network: the chain must go through every anchored line, and the answer must be signed below
+the stored root, whose fingerprint `--tsa-root` compares with one known from elsewhere. The manifest records the file
+after each anchor, so removed anchors are noticed; `verify` says how many lines the newest anchor certifies.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ..runtime.progress import Tell
 from .manifest import Manifest
 
 ANCHORS = Path("reports/rc1/anchors.jsonl")
-CLOCKS = timedelta(minutes=5)
-"""Difference between the clocks of this machine and of the authority."""
+CLOCK_TOLERANCE = timedelta(minutes=5)
+"""Allowed difference between the clocks of this machine and of the authority."""
 TIMEOUT_S = 30.0
 _ASK = "ask the owner for the manifest that was anchored, or remove the anchor and make a new one"
 
@@ -48,13 +48,13 @@ class Anchor(Record, frozen=True):
 
 
 def make_anchor(url: str, root: Path, tell: Tell) -> Anchor:
-    """Asks the authority at that address for a timestamp of the manifest's head, verifies it and keeps it."""
-    _require()
+    """Gets a timestamp of the manifest's head from the authority at that address, verifies it and stores it."""
+    _require_package()
     import httpx2
     from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
     manifest = Manifest()
-    assert manifest.run  # there is something to anchor
+    assert manifest.run  # raises if there is nothing to anchor
     with explain_read_errors(root):
         pem = root.read_bytes().decode("ascii", errors="replace")
     fingerprint(pem, str(root))
@@ -72,7 +72,7 @@ def make_anchor(url: str, root: Path, tell: Tell) -> Anchor:
         kept = [*read_records(ANCHORS, Anchor)] if ANCHORS.exists() else []
         with atomic_write(ANCHORS) as handle:
             write_records(handle, [*kept, made])
-    tell(_said(made, at))
+    tell(_description(made, at))
     manifest.record([ANCHORS])
     return made
 
@@ -95,10 +95,10 @@ def verify_anchors(manifest: Manifest, tell: Tell, tsa_root: str = "") -> None:
         if tsa_root and tsa_root != known:
             what = f"was certified below another root certificate: {known}"
             raise BadInput(what, where=where, remedy="ask the owner which authority certified the run")
-        if datetime.fromisoformat(manifest.entries[one.lines - 1].at) > at + CLOCKS:
+        if datetime.fromisoformat(manifest.entries[one.lines - 1].at) > at + CLOCK_TOLERANCE:
             what = f"line {one.lines} of {manifest.path} says that it was written after {at}, when it was certified"
             raise BadInput(what, where=where, remedy=_ASK)
-        tell(_said(one, at))
+        tell(_description(one, at))
     if anchors:
         newest = max(anchors, key=lambda one: one.lines)
         after = len(manifest.entries) - newest.lines
@@ -106,8 +106,8 @@ def verify_anchors(manifest: Manifest, tell: Tell, tsa_root: str = "") -> None:
 
 
 def has_grown(recorded: str) -> bool:
-    """Whether the file begins with the anchors that the manifest recorded. Whoever was interrupted before it recorded
-    another one has lost nothing: `verify_anchors` verifies that one too."""
+    """Whether the file begins with the anchors that the manifest recorded. Further anchors may follow, if a command was
+    interrupted before it recorded them; `verify_anchors` verifies them too."""
     digest, digests = sha256(), set[str]()
     for line in ANCHORS.read_bytes().splitlines(keepends=True) if ANCHORS.is_file() else ():
         digest.update(line)
@@ -128,8 +128,8 @@ def fingerprint(pem: str, where: str) -> str:
 
 
 def _verified(one: Anchor, where: str, nonce: int | None = None) -> datetime:
-    """Time that the authority certified. Refuses an answer that it did not sign, or that is about something else."""
-    _require()
+    """The time that the authority certified. Refuses an answer that it did not sign, or that is for another head."""
+    _require_package()
     from cryptography.x509 import load_pem_x509_certificate
     from rfc3161_client import VerificationError, VerifierBuilder, decode_timestamp_response
 
@@ -145,12 +145,12 @@ def _verified(one: Anchor, where: str, nonce: int | None = None) -> datetime:
         raise BadInput(what, where=where, remedy=_ASK) from None
 
 
-def _said(one: Anchor, at: datetime) -> str:
+def _description(one: Anchor, at: datetime) -> str:
     root = fingerprint(one.root, str(ANCHORS))
     return f"anchor: {one.lines} lines of the manifest existed at {at.isoformat()}, certified below root {root}"
 
 
-def _require() -> None:
+def _require_package() -> None:
     if find_spec("rfc3161_client") is None:
         what, remedy = "timestamps need the package rfc3161-client", 'install it: pip install "askgate[sign]"'
         raise BadInput(what, where="anchor", remedy=remedy)

@@ -1,7 +1,7 @@
-"""The anti-simulation gate: did a real judge score the last 100 samples?
+"""The anti-simulation gate: checks that a real judge scored the last 100 samples.
 
-Each sign alone could be explained away, so each is a check of its own and all must pass. The gate reads the ledger, the
-environment and the configs, and calls no judge.
+No single sign is proof, so each sign is a check and all must pass. The gate reads the ledger, the environment and the
+configs, and calls no judge.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..scoring.votes import aggregate
 
 WINDOW = 100
 """Number of the newest scorings that are checked."""
-LEAST = 8
-"""Fewer live scorings are too few to decide."""
+MIN_SCORINGS = 8
+"""Minimum number of live scorings to decide on."""
 UNBILLED_MAX = 0.05
 """Share of paid calls that may have no bill."""
 _LEDGER_REMEDY_ZH = {
@@ -34,7 +34,7 @@ _LEDGER_REMEDY_ZH = {
 
 
 def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str], profile: str = "rc1") -> Report:
-    """The report of the gate on the ledger of a profile. `cache_hit_lt` is the limit of the cache hit rate."""
+    """The report of the gate on a profile's ledger. `cache_hit_lt`: the cache hit rate must be below it."""
     started = now()
     scoring = scoring_of(load_profile(profile))
     ledger = scoring.ledger
@@ -56,7 +56,7 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str], pr
 
 
 def environment_checks(environment: Mapping[str, str]) -> list[Check]:
-    """Checks of environment and configs, which no scoring can change."""
+    """Checks of environment and configs: they do not depend on the ledger."""
     is_prod = environment.get("RUN_MODE", "").strip() == PROD
     configs = {DEFAULT: load_config().simulate, **{path: _simulate(path) for path in _user_configs()}}
     return [
@@ -72,6 +72,7 @@ def _user_configs() -> list[Path]:
 
 
 def _simulate(path: Path) -> bool:
+    """The setting `simulate` of a config."""
     config = read_yaml(path)
     value = config.get("simulate", False) if isinstance(config, dict) else False
     if not isinstance(value, bool):
@@ -82,7 +83,7 @@ def _simulate(path: Path) -> bool:
 def ledger_checks(
     ledger: Path, provider: str, cache_hit_lt: float, section: ScoringSection
 ) -> tuple[list[Scoring], list[Check]]:
-    """The newest scorings and their checks. A changed ledger proves nothing, so its scorings are not measured."""
+    """The newest scorings and their checks. If the chain is broken, the scorings are not measured."""
     try:
         scorings = newest_scorings(ledger, WINDOW) if ledger.exists() else []
     except LedgerBroken as broken:
@@ -100,10 +101,11 @@ def chain_check(broken: LedgerBroken | None) -> Check:
 
 
 def scoring_checks(
-    scorings: list[Scoring], named: str, cache_hit_lt: float, batches: Mapping[str, BatchEntry]
+    scorings: list[Scoring], provider: str, cache_hit_lt: float, batches: Mapping[str, BatchEntry]
 ) -> list[Check]:
+    """Checks of the newest scorings. `provider`: the only one that may have scored; empty: any. `batches`: by id."""
     scored = sum(scoring.entry.overall is not None for scoring in scorings)
-    enough = scoring_check("scorings", float(scored), ">=", float(LEAST), least=LEAST)
+    enough = scoring_check("scorings", float(scored), ">=", float(MIN_SCORINGS), least=MIN_SCORINGS)
     if not scorings:
         return [enough]
     calls = [call for scoring in scorings for call in scoring.calls]
@@ -118,7 +120,7 @@ def scoring_checks(
         enough,
         scoring_check("calls_not_live", float(not_live), "==", 0.0),
         scoring_check("scores_without_their_votes", float(without_votes), "==", 0.0),
-        *_provider_checks(scorings, named),
+        *_provider_checks(scorings, provider),
         scoring_check("billable_count", float(billed), ">=", 1.0),
         scoring_check("share_without_bill", share_unbilled, "<=", UNBILLED_MAX),
         scoring_check("cache_hit_rate", hit_rate(calls), "<", cache_hit_lt),
@@ -144,8 +146,8 @@ def follows_from_votes(scoring: Scoring) -> bool:
 def _address_check(ledger: Path, section: ScoringSection) -> Check:
     """Whether every call of the ledger under a known provider's name, or one of the config's, went to its servers.
 
-    All of it, because weights follow from scores that may be older than the newest 100. A vote from the cache has the
-    address of the call that paid for it.
+    The whole ledger is checked, because the weights may follow from scores that are older than the newest 100. A vote
+    from the cache has the address of the call that paid for it.
     """
     table = {name: [address(row.base_url)] for name, row in section.providers.items() if row.base_url} | KNOWN_HOSTS
     calls = (line.entry for line in lines(ledger) if isinstance(line.entry, CallEntry))

@@ -1,4 +1,4 @@
-"""The final models of a gated run: sealed with the ticket, of the config that it covers, and of the run's last step."""
+"""Final models of gated runs: they must be sealed with the ticket, at the last step, with a config that it covers."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from ..core.model_files import ADAPTER
 from .ticket import TICKET, read_round
 
 FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
-"""Settings that `--set` may change in a gated run."""
+"""Settings that `--set` may change in a gated run: they change no result."""
 MEASURED_AS = {"seed_pool": "balanced", "shadow_set": "shadow_set", "reward.weights": "weights"}
-"""Files that a run is trained and evaluated on, by their key in the config: their role in a ticket."""
+"""Role in a ticket of the files that a run is trained and evaluated on, by their key in the config."""
 _SAVED = re.compile(
     r"[\w.-]+\.safetensors(\.index\.json)?|config\.json|generation_config\.json|adapter_config\.json"
     r"|(tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|vocab\.txt"
     r"|[\w.-]+\.(model|tiktoken)|(additional_chat_templates/)?[\w.-]+\.jinja|SERVING\.md|system_prompt\.json|tools\.json"
 )
+"""Names of the files that engines of AskGate save with a model."""
 _TRAIN_AGAIN = "train again: python -m train.ppo_runner"
 
 
 def trained_config() -> tuple[Path, TrainConfig] | None:
-    """The config of the ticket that was trained, with its path. The seals of the final models tell which one it was.
+    """Path and content of the trained config: the one of the ticket's configs that the final models are sealed with.
 
-    None where no final model is there. Refuses models of a config that the ticket does not cover.
+    None if there is no final model. Refuses models of a config that the ticket does not cover.
     """
     seals = final_seals(run_paths.GATED_CHECKPOINTS)
     if not seals:
@@ -66,14 +67,14 @@ def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
 
 
 def trained_with_ticket() -> list[Path]:
-    """Final models in this folder, of all runs, that are sealed with the ticket."""
+    """Final models of all runs in this folder that are sealed with the ticket."""
     ticket, runs = sha256_file(TICKET), run_paths.all_runs() or [run_paths.HERE]
     models = [seal.parent for run in runs for seal in final_seals(run / run_paths.GATED_CHECKPOINTS)]
     return [folder for folder in models if sealed_ticket(folder) == ticket]
 
 
 def sealed_ticket(folder: Path) -> str:
-    """SHA-256 of the ticket that a model is sealed with; empty where there is none or the seal is damaged."""
+    """SHA-256 of the ticket that a model is sealed with; empty if there is none or the seal is damaged."""
     try:
         return str(read_seal(folder).marks.get("ticket") or "")
     except Damaged:
@@ -81,8 +82,8 @@ def sealed_ticket(folder: Path) -> str:
 
 
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
-    """Refuses a model that is damaged, has files it was not saved with, was not trained with this ticket, or is of a
-    run that did not reach its end. Only a user's own engine may end early (`ended_early`)."""
+    """Refuses a model that is damaged, has files that it was not saved with, was not trained with this ticket, or is of
+    a run that did not reach its last step. Only a user's own engine may end early (`ended_early`)."""
     with explain_damage(folder, remedy):
         sealed = verify_seal(folder)
     marks = sealed.marks
@@ -111,7 +112,7 @@ def _refuse_other_sources(folder: Path, sources: Mapping[str, str], remedy: str)
 
 
 def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> None:
-    """Refuses another policy than the one that a final model was trained from: the model names its seal."""
+    """Refuses a warm start that was replaced: the final model has the SHA-256 of its seal."""
     warm = warm_start_of(folder)
     with explain_damage(warm, remedy):
         _refuse_unknown_files(warm, verify_seal(warm), remedy)
@@ -122,8 +123,8 @@ def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> N
 
 def _refuse_unknown_files(folder: Path, sealed: Seal, remedy: str) -> None:
     """Refuses a file that was sealed with a model and that no engine of AskGate saves, such as a page with figures."""
-    card = {"README.md"} if ADAPTER in sealed.files else set()  # of PEFT
-    for name in (name for name in sealed.files if not _SAVED.fullmatch(name) and name not in card):
+    card_of_peft = {"README.md"} if ADAPTER in sealed.files else set()
+    for name in (name for name in sealed.files if not _SAVED.fullmatch(name) and name not in card_of_peft):
         what = "is sealed with the model, and no run saves such a file"
         raise BadInput(what, where=str(folder / name), remedy=remedy)
 
@@ -134,7 +135,7 @@ def warm_start_of(folder: Path) -> Path:
 
 
 def ended_early(folder: Path) -> str:
-    """The step that a final model is of, where that is not the last step of its config; else empty."""
+    """The reason, in words, why a final model is not of the last step of its config; empty if it is."""
     sealed = read_seal(folder)
     steps = sealed.marks.get("config", {}).get("steps")
     return "" if sealed.step == steps else f"it is of step {sealed.step}, and the config has {steps} steps"

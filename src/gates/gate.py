@@ -1,4 +1,4 @@
-"""A gate: what it is given (`RoundContext`), and what it returns (`Finding`s with the SHA-256 of what was read)."""
+"""A gate: its input (`RoundContext`) and its output (`Finding`s with the SHA-256 of the files that were read)."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ PREFLIGHT = Path("reports/preflight")
 GATES: tuple[str, ...] = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")
 GATES += ("disk", "fresh", "scoring", "judge", "round1")
 INTEGRITY = ("fresh", "scoring", "judge")
-"""Gates whose failure means that something is not genuine: exit code 2. `round1` is not among
-them: a first round that failed a quality gate is genuine (exit code 1)."""
+"""Gates whose failure means that something is not genuine (exit code 2). `round1` is not among them: a first round that
+failed a quality gate is genuine (exit code 1)."""
 MOMENTARY = {
     "disk": {"disk_free_gb"},
     "round1": {"round1_passed", "round1_of_this_profile", "round1_by_this_code"},
 }
-"""Gates that depend on the time of the round, such as free disk space, with the names of their checks. They cannot be
+"""Gates that depend on the moment of the round, such as free disk space, with the names of their checks. They cannot be
 measured again from files."""
 MEASURED = "measured"
-"""Name of the check that fails where a gate could not be measured at all."""
+"""Name of the check that fails if a gate could not be measured at all."""
 _FIGURE_TOLERANCE = 1e-4
-"""Difference of a shown figure that another machine may give."""
+"""Tolerance for figures that were computed on another machine."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class RoundContext:
     exam: Path
     """Scores of good dialogues, canaries and repeats, which show whether the judge reads."""
     ledger: Path
-    """The ledger at the time of the round, which may be a part of the ledger of today."""
+    """The ledger as it was at the time of the round: today's ledger, or a copy of its first lines."""
 
     @property
     def cache_hit_lt(self) -> float:
@@ -74,7 +74,7 @@ class Finding(Record, frozen=True):
 
     @property
     def verdict(self) -> bool:
-        """Whether value and threshold pass, computed again: what is written in `passed` is not believed."""
+        """Whether the value passes the threshold, computed again: a stored `passed` may be forged."""
         return check(self.name, self.value, self.rule, self.threshold, "", "").passed
 
 
@@ -82,27 +82,27 @@ Gate = Callable[[RoundContext], list[Finding]]
 
 
 def round_context(profile: Profile, number: int, draft: bool = False) -> RoundContext:
-    """`draft`: with a folder of its own, for what is written before the evidence of an earlier round is given up."""
+    """The context of a round. `draft`: with a temporary folder, for files that are written while the evidence of an
+    earlier round must still be kept."""
     work = PREFLIGHT / f"{'.' if draft else ''}round{number}"
     fresh, exam = work / "fresh_scores.jsonl", work / "judge/scores.jsonl"
     return RoundContext(profile, scoring_of(profile), number, work, fresh, exam, profile.paths.ledger)
 
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:
-    """The checks of a gate as findings. Refuses JSON with a repeated key: a reader may see another value than
-    the one that counts."""
+    """The checks of a gate as findings. Refuses JSON with a repeated key: readers may take different values."""
     for path, digest in evidence.items():
         refuse_repeated_keys(shipped(Path(path)), digest)
     return [Finding(gate=gate, **asdict(one), evidence={**evidence}) for one in checks]
 
 
 def measured_file(context: RoundContext, gate: str) -> Path:
-    """File with what a round measured for a gate: its checks, and the figures that the RC1 report shows."""
+    """The file with a round's measurements of a gate: its checks, and the figures that the RC1 report shows."""
     return context.work / f"{gate}_report.json"
 
 
 def measured_files(context: RoundContext) -> dict[str, str]:
-    """Path and SHA-256 of these files."""
+    """Path and SHA-256 of the measurements of all gates that have some."""
     return evidence_of(*(path for gate in GATES if (path := measured_file(context, gate)).exists()))
 
 
@@ -126,7 +126,7 @@ def evidence_of(*paths: Path) -> dict[str, str]:
 
 
 def measure(gates: Mapping[str, Gate], context: RoundContext) -> list[Finding]:
-    """Measures every gate. One that cannot be measured fails, and the others are measured all the same."""
+    """The findings of all gates. A gate that cannot be measured fails; the others are measured all the same."""
     findings: list[Finding] = []
     for name, gate in gates.items():
         try:

@@ -2,9 +2,9 @@
 
     Manifest().record([Path("data/rollouts/rc1_seed.jsonl")])
 
-Each line is one artifact with its SHA-256 and the hash of the line before it. The first line gives the run its name,
-so that nothing of another run fits here. The newest line of a path counts. The ledger grows after it was recorded; its
-line holds the head of its own chain and its number of lines.
+Each line is one artifact with its SHA-256 and the hash of the line before it. The first line has the name of the run,
+so that no line of another run fits. The newest line of a path counts. The ledger may grow after it was recorded: its
+line has the head of its own chain and its number of lines.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MANIFEST = Path("reports/rc1/manifest.jsonl")
 START = "0" * 64
 Kind = Literal["run", "file", "ledger", "checkpoint", "withdrawn"]
 SLACK = timedelta(seconds=2)
-"""A clock may jump this far when it is corrected; a larger jump means that it was set back."""
+"""Tolerance for a corrected clock. A larger jump back in time is refused."""
 _RESTORE = "put the manifest back as it was, or move reports/ away and run the stages and both rounds again"
 
 
@@ -45,7 +45,7 @@ class Entry(Record, frozen=True):
     path: str
     """Empty for `run`."""
     sha256: str
-    """Fingerprint of a file or folder; the head of a ledger's chain; of a checkpoint its seal; the name of the run."""
+    """By kind: fingerprint of a file or folder, head of a ledger's chain, SHA-256 of a checkpoint's seal, run name."""
     lines: int
     """Number of lines of a ledger when it was recorded."""
     at: str
@@ -79,7 +79,7 @@ class Manifest:
         self._append([])
 
     def head_after(self, lines: int) -> str:
-        """Hash of the last of the first so many lines."""
+        """Hash of line number `lines`."""
         return self.head if lines == len(self.entries) else self.entries[lines].before
 
     def newest(self) -> dict[str, Entry]:
@@ -91,7 +91,7 @@ class Manifest:
         return newest
 
     def is_written_after(self, head: str, at: str, path: Path) -> bool:
-        """Whether a file was written at that time, after the line with that hash and before its own newest line."""
+        """Whether a file was written at time `at`, after the line with hash `head` and before its own newest line."""
         lines = [place for place, entry in enumerate(self.entries) if entry.path == str(path)]
         first = next((place for place, entry in enumerate(self.entries) if entry.before == head and place), None)
         if first is None or not lines or first > lines[-1]:
@@ -111,14 +111,13 @@ class Manifest:
     def of_run(self, run: Path) -> dict[Path, str]:
         """SHA-256 of the recorded files of a run folder, by their names in it, in the order of recording.
 
-        In an unpacked package the run folder is the working folder itself. The seals of the final models tell which of
-        the recorded runs that is: two runs may have one ticket.
+        In an unpacked package the run folder is the working folder itself; `recorded_run` finds its recorded name.
         """
         run, files = self.recorded_run(run), self._files()
         return {name.relative_to(run): digest for name, digest in files.items() if name.is_relative_to(run)}
 
     def is_recorded_once(self, run: Path, name: Path) -> bool:
-        """Whether a file of a run folder was recorded, and never with other contents."""
+        """Whether a file of a run folder was recorded, always with the same content."""
         path = str(self.recorded_run(run) / name)
         return len({entry.sha256 for entry in self.entries if entry.kind == "file" and entry.path == path}) == 1
 
@@ -126,7 +125,11 @@ class Manifest:
         return {Path(name): entry.sha256 for name, entry in self.newest().items() if entry.kind == "file"}
 
     def recorded_run(self, run: Path) -> Path:
-        """The run folder by the name that it was recorded with; that of an unpacked package is the working folder."""
+        """The run folder under the name that it was recorded with.
+
+        An unpacked package has the run's files in the working folder. The seals of its final models show which of the
+        recorded runs it is, because two runs may have one ticket.
+        """
         if run != run_paths.HERE:
             return run
         files, seals = self._files(), {seal: sha256_file(seal) for seal in final_seals(run_paths.GATED_CHECKPOINTS)}
@@ -136,27 +139,30 @@ class Manifest:
 
     def record(self, paths: Iterable[Path], known: Mapping[str, str] | None = None) -> None:
         """Records files and folders as they are now, in one write. `known`: fingerprints that were just computed."""
-        taken, held = known or {}, self._files()
-        sums = {path: taken.get(str(path)) or fingerprint(path) for path in paths}
-        self._append([("file", str(path), digest, 0) for path, digest in sums.items() if held.get(path) != digest])
+        computed, recorded = known or {}, self._files()
+        digests = {path: computed.get(str(path)) or fingerprint(path) for path in paths}
+        self._append([("file", str(path), one, 0) for path, one in digests.items() if recorded.get(path) != one])
 
     def record_ledger(self, path: Path, head: str, lines: int) -> None:
         self._append([("ledger", str(path), head, lines)])
 
     def record_checkpoint(self, path: Path, seal: str) -> None:
-        """Records the SHA-256 of a checkpoint's seal. Later ones replace it, so `verify` does not look for it."""
+        """Records the SHA-256 of a checkpoint's seal. `verify` ignores it, because later checkpoints replace it."""
         self._append([("checkpoint", str(path), seal, 0)])
 
     def has_checkpoint(self, path: Path, seal: str) -> bool:
-        """Whether a checkpoint of this seed and step has this seal. Its mirror has the same two names at its end."""
+        """Whether this seal was recorded for a checkpoint of this seed and step, which are the last parts of its path.
+
+        So the copy of a checkpoint in a mirror counts too.
+        """
         recorded = (one for one in self.entries if one.kind == "checkpoint" and one.sha256 == seal)
         return any(Path(one.path).parts[-2:] == path.parts[-2:] for one in recorded)
 
     def withdraw(self, path: Path) -> None:
         """Records that a report no longer counts; its file has been removed."""
-        held = self.newest().get(str(path))
-        if held and held.kind != "withdrawn":
-            self._append([("withdrawn", str(path), held.sha256, 0)])
+        newest = self.newest().get(str(path))
+        if newest and newest.kind != "withdrawn":
+            self._append([("withdrawn", str(path), newest.sha256, 0)])
 
     def refuse_future(self) -> None:
         """Refuses evidence from the future: the clock was set back since, or the date was written by hand."""
@@ -185,7 +191,7 @@ class Manifest:
             self.head = _hash(raw)
 
     def _append(self, made: Iterable[tuple[Kind, str, str, int]]) -> None:
-        """Reads the file again, then appends. It is replaced as a whole: no crash leaves half a line."""
+        """Reads the file again, then appends. The file is replaced as a whole, so a crash leaves no torn line."""
         with explain_disk_errors(self.path, RUN_AGAIN):
             make_path(self.path.parent)
             with write_lock(self.path):
@@ -208,10 +214,8 @@ class Manifest:
 
 
 def newest_evaluation() -> Path | None:
-    """The JSON report of base against trained policy that counts.
-
-    Of a gated run that is the one recorded last, whatever the times of the files say; of another run, the newest file.
-    """
+    """The JSON report on base and trained policy that counts: in a gated run the one that was recorded last, whatever
+    the file times say; in another run the newest file."""
     run = run_paths.certified_run()
     reports = [path for path in run_paths.evaluations(run) if path.suffix == ".json"]
     if run_paths.has_gated_run():
@@ -222,12 +226,12 @@ def newest_evaluation() -> Path | None:
 
 
 def is_future(at: str) -> bool:
-    """Whether a time is in the future. A text that is not a time with a time zone counts as one."""
+    """Whether a time is in the future. A text that is not a time with a time zone counts as future."""
     return _is_before(datetime.now(UTC).isoformat(), at)
 
 
 def _is_before(at: str, earlier: str) -> bool:
-    """Whether a time is before the earlier one. A text that is not a time with a time zone counts as one."""
+    """Whether `at` is before the supposedly earlier time. True too if one is not a time with a time zone."""
     try:
         return datetime.fromisoformat(at) < datetime.fromisoformat(earlier) - SLACK
     except (ValueError, TypeError):

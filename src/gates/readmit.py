@@ -23,7 +23,7 @@ from .gate import Finding, measured_files, round_context
 from .manifest import Manifest, newest_evaluation
 from .rounds import refuse_changed, round1_findings, round_files
 from .ticket import ROUND1, TICKET, Fingerprints, Round, issue, read_commit, read_round, verify_ledger, verify_report
-from .verify import ambers_now, is_momentary, measured_again
+from .verify import ambers_now, is_momentary, measure_round_again
 
 
 def readmit(tell: Tell) -> tuple[Round, Path]:
@@ -35,16 +35,16 @@ def readmit(tell: Tell) -> tuple[Round, Path]:
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
         forget_reads()
-        started, manifest, sums = now(), Manifest(), Fingerprints()
+        started, manifest, fingerprints = now(), Manifest(), Fingerprints()
         manifest.refuse_future()
-        reports = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET)]
+        reports = [verify_report(path, manifest, fingerprints) for path in (ROUND1, TICKET)]
         profile = load_profile(reports[1].profile)
         verify_ledger(profile.paths.ledger, [one.ledger for one in reports])
         _refuse_needless(reports[1])
         work = Path(end.enter_context(TemporaryDirectory()))
         file_gates: dict[str, list[Finding]] = {}
         for number, (path, report) in enumerate(zip((ROUND1, TICKET), reports, strict=True), 1):
-            again, context = measured_again(report, work, file_gates)
+            again, context = measure_round_again(report, work, file_gates)
             measured = [*again, *disk_findings(context)]
             kept = [one for one in report.findings if is_momentary(one) and one.gate not in ("disk", "round1")]
             files = round_files(profile, number)
@@ -81,7 +81,7 @@ def readmit(tell: Tell) -> tuple[Round, Path]:
 
 
 def _refuse_needless(ticket: Round) -> None:
-    """Refuses where the ticket is valid as it is, or results stand on it: they are proved by this very ticket."""
+    """Refuses if the ticket is valid as it is, or if finished results depend on it."""
     if (ticket.code, ticket.launchers) == (code_sha256(), launchers_sha256()):
         what, remedy = "was issued with this very code", "nothing is to be done: train"
     elif (found := newest_evaluation()) and read_json(found, "evaluate again").get("ticket") == sha256_file(TICKET):
@@ -92,7 +92,7 @@ def _refuse_needless(ticket: Round) -> None:
 
 
 def _differences(report: Round, measured: Sequence[Finding]) -> Iterator[str]:
-    """Checks that are not what they were."""
+    """Descriptions of the checks that are new or have other values than in the report."""
     before = {(one.gate, one.name): one for one in report.findings}
     for one in measured:
         old = before.get((one.gate, one.name))

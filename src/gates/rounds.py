@@ -4,8 +4,8 @@ A round draws samples that were never scored and has them scored live, measures 
 its report: `round1.json`; then `round2_pass.json`, the ticket, if every check of both rounds passed, else
 `round2_fail.json`, which says what to do.
 
-Why two: both measure the same gates on the same files, and each scores other new samples. Round 2 also requires that
-round 1 passed with the same profile, files and code. So nothing was adjusted in between to make a gate pass, and a
+Why two rounds: both measure the same gates on the same files, and each scores other new samples. Round 2 also requires
+that round 1 passed with the same profile, files and code. So nothing was adjusted in between to make a gate pass, and a
 judge that answered well once must do so again.
 """
 
@@ -81,7 +81,7 @@ FILE_GATES: dict[str, Gate] = {
     "ablation": ablation_findings,
     "config": config_findings,
 }
-"""Gates that follow from files alone: on the same files both rounds measure the same."""
+"""Gates that depend on files alone: on the same files both rounds measure the same values."""
 _MEASURED_FILES = ("pool", "metrics", "balanced", "shadow_set", "weights", "config", "trial", "templates")
 _STAGE_REPORTS = ("pool_report", "difficulty_report", "calibration_report", "shadow_report", "ablation_report")
 T = TypeVar("T")
@@ -109,9 +109,9 @@ def run_round(
         context = round_context(profile, number)
         manifest.begin()
         findings = round1_findings(profile, manifest) if number == 2 else []
-        to_lose = _passed_reports(number)
-        if to_lose:
-            _refuse_needless_loss(to_lose, context, environment, findings, replaces)
+        to_withdraw = _passed_reports(number)
+        if to_withdraw:
+            _refuse_needless_loss(to_withdraw, context, environment, findings, replaces)
         gates = FILE_GATES | {
             "disk": disk_findings,
             "fresh": fresh_findings,
@@ -124,7 +124,7 @@ def run_round(
             seed = score_fresh(draft, environment, tell, progress)
             score_exam(draft, environment, tell, progress)
         except BadInput as error:
-            if to_lose:
+            if to_withdraw:
                 raise
             for gate in ("fresh", "judge") if seed is None else ("judge",):
                 findings.append(unmeasured(gate, error))
@@ -138,11 +138,11 @@ def run_round(
             target.parent.mkdir(parents=True, exist_ok=True)
             file.replace(target)
         shutil.rmtree(draft.work, ignore_errors=True)
-        of_round = [measured_file(context, gate) for gate in GATES]
-        for file in of_round:
-            file.unlink(missing_ok=True)  # what an earlier round measured; a gate that fails writes none
+        measurements = [measured_file(context, gate) for gate in GATES]
+        for file in measurements:
+            file.unlink(missing_ok=True)  # of an earlier round: a gate that fails now writes none
         findings += measure(gates, context)
-        for file in of_round:
+        for file in measurements:
             if not file.exists():
                 manifest.withdraw(file)
         files = round_files(profile, number)
@@ -152,8 +152,8 @@ def run_round(
             remedy = "run both rounds again; update AskGate before or after a round, not meanwhile"
             raise BadInput(what, where=f"round {number}", remedy=remedy)
         failed = [one for one in findings if not one.passed]
-        unread = any(one.gate == "judge" and one.name == MEASURED for one in findings)
-        known: list[Amber] = _readable(lambda: profile_ambers(profile) if unread else round_ambers(context), [])
+        no_judge = any(one.gate == "judge" and one.name == MEASURED for one in findings)
+        ambers: list[Amber] = _readable(lambda: profile_ambers(profile) if no_judge else round_ambers(context), [])
         report = Round(
             round="round1" if number == 1 else "round2",
             ts=now(),
@@ -177,14 +177,14 @@ def run_round(
             measured=measured_files(context),
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
             to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
-            ambers=tuple(one.fact for one in known),
+            ambers=tuple(one.fact for one in ambers),
             to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
         )
         return report, issue(report, context, manifest)
 
 
 def _passed_reports(number: int) -> dict[Path, Round]:
-    """Reports of passed rounds that this round withdraws. One that cannot be read is worth nothing."""
+    """Reports of passed rounds that this round withdraws. One that cannot be read does not count."""
     reports: dict[Path, Round] = {}
     for path in (ROUND1, TICKET) if number == 1 else (TICKET,):
         with suppress(BadInput):
@@ -193,7 +193,7 @@ def _passed_reports(number: int) -> dict[Path, Round]:
 
 
 def _refuse_needless_loss(
-    to_lose: Mapping[Path, Round],
+    to_withdraw: Mapping[Path, Round],
     context: RoundContext,
     environment: Mapping[str, str],
     findings: list[Finding],
@@ -201,12 +201,12 @@ def _refuse_needless_loss(
 ) -> None:
     """Refuses a round that cannot pass before it withdraws the report of one that did."""
     profile = context.profile
-    for path, report in to_lose.items():
+    for path, report in to_withdraw.items():
         if report.profile not in (profile.name, replaces):
             what = f"is of profile {report.profile}, and a round of {profile.name} would withdraw it"
             remedy = f"name --profile {report.profile}, or add --replace {report.profile} to give it up"
             raise BadInput(what, where=str(path), remedy=remedy)
-    ticket = to_lose.get(TICKET)
+    ticket = to_withdraw.get(TICKET)
     if ticket and ticket.profile != replaces and (lost := [*trained_with_ticket(), *sign_off_files()]):
         what = f"round {context.round} would withdraw it, but these depend on it: {', '.join(map(str, lost))}"
         remedy = f"use another folder, or give these up: add --replace {ticket.profile}"
@@ -246,40 +246,40 @@ def round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
 def round_files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     """Files that the round measured, by role. A missing file has failed its gate already.
 
-    The ticket also covers the reports of the stages: no gate believes them, but pages show their figures. Round 1
-    leaves them out, because the original requirements repeat the shadow run between the rounds.
+    The ticket also covers the reports of the stages: no gate reads them, but pages show their figures. Round 1 leaves
+    them out, because the original requirements repeat the shadow run between the rounds.
     """
     paths = profile.paths
     wanted = {role: getattr(paths, role) for role in _MEASURED_FILES} | {"profile": profile_path(profile.name)}
     if number == 2:
         wanted |= {role: getattr(paths, role) for role in _STAGE_REPORTS}
-    there = {role: path for role, path in wanted.items() if path and shipped(path).exists()}
-    configs = [there[role] for role in ("config", "trial", "profile") if role in there]
+    existing = {role: path for role, path in wanted.items() if path and shipped(path).exists()}
+    configs = [existing[role] for role in ("config", "trial", "profile") if role in existing]
     for config in configs:
         with suppress(BadInput):  # one that cannot be read has failed its gate already
-            there |= {f"extended {parent}": parent for parent in config_files(config)[1:]}
-    return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}
+            existing |= {f"extended {parent}": parent for parent in config_files(config)[1:]}
+    return {role: Fingerprint(str(path), fingerprint(path)) for role, path in existing.items()}
 
 
 def refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fresh: Path) -> None:
-    """All gates must have read the same bytes of a file; `fresh` is written by the round itself."""
+    """Refuses a file that changed during the round, except `fresh`, which the round itself writes."""
     known = {one.path: one.sha256 for one in files.values()}
     for one in findings:
         for path, digest in one.evidence.items():
-            others = path != str(fresh) and _was_read_otherwise(shipped(Path(path)))
-            if known.setdefault(path, digest) != digest or others:
+            was_other = path != str(fresh) and _was_read_otherwise(shipped(Path(path)))
+            if known.setdefault(path, digest) != digest or was_other:
                 what = "changed while the round measured it"
                 raise BadInput(what, where=path, remedy="run this round again while nothing writes to its files")
 
 
 def _was_read_otherwise(path: Path) -> bool:
-    """Whether bytes were read under this name, or in this folder, that are not there now."""
+    """Whether this file, or one in this folder, had other bytes when it was read."""
     files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
     return any((seen := digests_read(file)) and seen != {sha256_file(file)} for file in files)
 
 
 def _readable(read: Callable[[], T], otherwise: T) -> T:
-    """What `read` gives, or `otherwise` where it cannot be read, which has failed its gate already."""
+    """The result of `read`; `otherwise` if that raises BadInput, which has failed a gate already."""
     try:
         return read()
     except BadInput:

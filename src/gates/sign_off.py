@@ -2,7 +2,7 @@
 
 It is an in-toto statement (its subject is the ticket by SHA-256) in a DSSE envelope, signed with Ed25519, so that other
 tools can read and check it. A profile that names the owner's public key requires it. Without a signature evidence is
-tamper-evident only: someone who rewrites everything at once is caught by `askgate verify --deep` alone.
+tamper-evident only: only `askgate verify --deep` finds out that someone rewrote everything at once.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def sign_off(
     key: Path, password: bytes | None, ticket: Path, profile: str, run: str, out: Path, by: str = "", reason: str = ""
 ) -> Path:
     """Signs a ticket that the caller has verified. Nothing of the private key is written or kept."""
-    said = {name: text for name, text in (("by", by), ("reason", reason)) if text}
-    facts = {"profile": profile, "run": run, "signedAt": now(), **said}
+    given = {name: text for name, text in (("by", by), ("reason", reason)) if text}
+    facts = {"profile": profile, "run": run, "signedAt": now(), **given}
     return sign_statement(key, password, ticket, PREDICATE, facts, out)
 
 
 def sign_statement(
     key: Path, password: bytes | None, subject: Path, kind: str, facts: dict[str, Any], out: Path
 ) -> Path:
-    """Signs facts about a file."""
+    """Writes a signed in-toto statement about a file to `out`. `kind`: its predicate type, `facts`: its predicate."""
     private = read_private_key(key, password)
     if not isinstance(private, Ed25519PrivateKey):
         raise BadInput("is not an Ed25519 key", where=str(key), remedy="openssl genpkey -algorithm ed25519 makes one")
@@ -66,20 +66,20 @@ def sign_statement(
 def require_owner_key(profile: Profile, key: Path, password: bytes | None) -> None:
     """Refuses a private key that is not the owner's, before anything is signed with it."""
     private = read_private_key(key, password)
-    own = isinstance(private, Ed25519PrivateKey) and SSlibKey.from_crypto(private.public_key()).keyid
-    if profile.owner_key and own != owner_key_id(profile):
+    key_id = isinstance(private, Ed25519PrivateKey) and SSlibKey.from_crypto(private.public_key()).keyid
+    if profile.owner_key and key_id != owner_key_id(profile):
         what = f"is not the owner's key that profile {profile.name} names"
         raise BadInput(what, where=str(key), remedy=f"sign with the private key of {profile.owner_key}")
 
 
 def owner_key_id(profile: Profile) -> str:
-    """Fingerprint of the owner's public key; empty where the profile names none."""
+    """Fingerprint of the owner's public key; empty if the profile names none."""
     return str(_public(profile.owner_key).keyid) if profile.owner_key else ""
 
 
 def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, envelope: Path) -> None:
-    """Checks the owner's signature of a ticket, where the profile names the owner's key. `key_id`: the key that the
-    rounds knew."""
+    """Checks the owner's signature of a ticket, if the profile names the owner's key. `key_id`: fingerprint of the key
+    at the time of the rounds."""
     if owner_key_id(profile) != key_id:
         what = f"is not the owner's key that the rounds knew ({key_id[:16] or 'none'})"
         remedy = "put the owner's key back; where the owner has a new key, run both rounds again"
@@ -95,7 +95,7 @@ def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, env
 
 
 def read_signed(envelope: Path, owner_key: Path, kind: str) -> dict[str, Any]:
-    """A statement of that type, if it is signed with the owner's key."""
+    """The statement in an envelope. Refuses one of another type, or without the owner's signature."""
     remedy = _SIGN_AGAIN[kind]
     key = _public(owner_key)
     raw = read_json(envelope, remedy)

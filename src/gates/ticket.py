@@ -3,8 +3,8 @@
 A ticket is the report of a second round that passed (`reports/preflight/round2_pass.json`). It lists every check with
 value, threshold and evidence, and the SHA-256 of every file that was measured.
 
-    issue(report, context, manifest)            # a round writes its report: round1.json, the ticket, or a refusal
-    verify_report(TICKET, manifest, sums)       # is the report still true of the files as they are now?
+    issue(report, context, manifest)               # writes the report of a round: round1.json, ticket, or refusal
+    verify_report(TICKET, manifest, fingerprints)  # refuses a report that is not true of the files as they are now
 
 `admission.py` requires it before training; `final_models.py` verifies what was trained with it.
 """
@@ -38,7 +38,7 @@ from ..core.files import (
 )
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..scoring.ledger import Head, lines
-from ..scoring.providers import PROD, address, belongs
+from ..scoring.providers import PROD, address, may_have_server
 from ..scoring.types import CallEntry, ScoringEntry
 from .gate import GATES, INTEGRITY, MEASURED, MOMENTARY, PREFLIGHT, Finding, RoundContext
 from .manifest import Manifest, is_future
@@ -73,7 +73,7 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     after: str
     """Hash of the manifest's last line before this round."""
     files: dict[str, Fingerprint]
-    """By role: pool, metrics, balanced, shadow_set, weights, config, templates, ..."""
+    """Measured files by role: pool, metrics, balanced, shadow_set, weights, config, templates, ..."""
     ledger: Head
     findings: list[Finding]
     environment: dict[str, str]
@@ -82,24 +82,24 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     code: str = ""
     """SHA-256 of AskGate's code and texts that measured, when the round began."""
     earlier_code: tuple[str, ...] = ()
-    """The same of earlier measurements, oldest first, where the round was measured again after a change of the code."""
+    """SHA-256 of the code of earlier measurements, oldest first, if the round was measured again with changed code."""
     launchers: str = ""
     """SHA-256 of the scripts of a checkout that start AskGate; empty where it is installed."""
     owner_key: str = ""
     """Fingerprint of the owner's public key, where the profile names one."""
     base_model: str = ""
-    """SHA-256 of the model whose episodes were measured, and that may be trained."""
+    """SHA-256 of the model whose episodes were measured, and which may be trained."""
     commit: str = ""
     """Git commit of the checkout, with `-dirty` at its end if tracked files had changed; empty without a checkout."""
     fresh_seed: int | None = None
     round1_sha256: str = ""
     """SHA-256 of the report of round 1; empty in a report of round 1 itself."""
     measured: dict[str, str] = msgspec.field(default_factory=dict)
-    """Path and SHA-256 of the gates' own reports, whose figures the RC1 report shows."""
+    """Path and SHA-256 of the gates' measurements, whose figures the RC1 report shows."""
     to_do: tuple[str, ...] = ()
     to_do_zh: tuple[str, ...] = ()
     ambers: tuple[Check, ...] = ()
-    """Facts that the owner must know though no gate failed (`ambers.py`)."""
+    """Caveats that the owner must know though no gate failed (`ambers.py`)."""
 
     @property
     def failed(self) -> list[Finding]:
@@ -123,7 +123,7 @@ DIRTY = "-dirty"
 
 
 def read_commit() -> str:
-    """The commit of the checkout that runs, else the one that the operations script noted; empty if there is none."""
+    """The commit of this checkout, else the one in COMMIT, from the operations script; empty if there is none."""
     noted = COMMIT.read_text(encoding="utf-8", errors="replace").strip() if COMMIT.exists() else ""
     if PACKAGE.name != "src" or not (HOME / ".git").exists():
         return noted
@@ -144,7 +144,7 @@ def read_round(path: Path) -> Round:
 def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
     """Writes the report of a round, and records it with all its evidence in the manifest. Returns its path."""
     path = ROUND1 if report.round == "round1" else TICKET if report.passed else REFUSAL
-    sweep(context.work)  # a round that was killed there must not leave evidence
+    sweep(context.work)  # temporary files of a killed round are not evidence
     sweep(path)
     write_json(path, report)
     known = dict(evidence(report))
@@ -157,17 +157,19 @@ def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
 
 
 def sign_off_files() -> list[Path]:
-    """Files of all sign-offs: of the ticket, and of ambers."""
+    """Files of all sign-offs, of the ticket and of ambers."""
     return [path for path in (ENVELOPE, *sorted(PREFLIGHT.glob("amber_*.json"))) if path.exists()]
 
 
 def withdraw_reports(number: int, manifest: Manifest) -> list[Path]:
-    """Withdraws the reports that a round replaces, and their sign-offs, before it overwrites their evidence. Returns
-    the files that it has removed."""
+    """Withdraws the reports that a round replaces, and their sign-offs, before it overwrites their evidence.
+
+    Returns the removed files.
+    """
     reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
     removed = []
     for path in (*reports, *sign_off_files()):
-        manifest.withdraw(path)  # first: where the disk is full, the report stays
+        manifest.withdraw(path)  # before the removal: if the disk is full, the report stays
         if path.exists():
             with explain_disk_errors(path, RUN_AGAIN):
                 disk.remove(path)
@@ -177,7 +179,7 @@ def withdraw_reports(number: int, manifest: Manifest) -> list[Path]:
 
 
 def evidence(report: Round) -> Iterator[tuple[str, str]]:
-    """Path and SHA-256 of every file that a round measured, and of the gates' own reports."""
+    """Path and SHA-256 of every file that a round measured, and of the gates' measurements."""
     yield from ((one.path, one.sha256) for one in report.files.values())
     yield from report.measured.items()
     for one in report.findings:
@@ -199,11 +201,11 @@ class Fingerprints:
         return self._known[path]
 
 
-def verify_report(path: Path, manifest: Manifest, sums: Fingerprints) -> Round:
-    """The report of a round, if it is still true of the files as they are now. Else BadInput names what differs.
+def verify_report(path: Path, manifest: Manifest, fingerprints: Fingerprints) -> Round:
+    """The report of a round, verified. Raises BadInput that names the first difference.
 
-    Checked are its own bytes, its verdicts, its time, and every file that it was measured on. The ledger, which grows,
-    is left to `verify_ledger`.
+    Checked are its own bytes, its verdicts, its time, and every file that it was measured on. `verify_ledger` checks
+    the ledger, which may grow.
     """
     report = read_round(path)
     for what in _contradictions(path, report, manifest):
@@ -213,7 +215,7 @@ def verify_report(path: Path, manifest: Manifest, sums: Fingerprints) -> Round:
         raise BadInput(what, where=str(path), remedy="set the clock right; if it is right, run both rounds again")
     for name, stated in evidence(report):
         try:
-            changed = sums.of(name) != stated
+            changed = fingerprints.of(name) != stated
         except BadInput as error:
             raise BadInput(f"{error.what}; {path.name} was measured on it", where=name, remedy=AGAIN) from None
         if changed:
@@ -234,12 +236,12 @@ def verify_ledger(ledger: Path, heads: list[Head]) -> None:
 
 
 def verify_judge(ledger: Path, report: Round) -> None:
-    """Checks that the round's judge was where the report says, and that no call went elsewhere under a known name."""
+    """Checks that the judge was at the server in the report, and that no call went elsewhere under a known name."""
     entries = [line.entry for line in lines(ledger) if line.seq <= report.ledger.lines]
     last = ""
     for call in (one for one in entries if isinstance(one, CallEntry)):
         last = address(call.server)
-        if not belongs(call.provider, last):
+        if not may_have_server(call.provider, last):
             raise BadInput(
                 f"has calls to {last or 'an unknown address'} under the name {call.provider}, which is another server",
                 where=str(ledger),
@@ -264,7 +266,7 @@ def verify_first_round(ticket: Round, first: Round | None) -> None:
 
 
 def require_sign_off(report: Round, profile: Profile) -> None:
-    """Checks the owner's signature of the ticket, where the ticket or the profile names the owner's key."""
+    """Checks the owner's signature of the ticket, if the ticket or the profile names the owner's key."""
     if report.owner_key or profile.owner_key:
         from .sign_off import require_signature  # importing cryptography takes 70 ms
 
@@ -272,9 +274,9 @@ def require_sign_off(report: Round, profile: Profile) -> None:
 
 
 def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[str]:
-    """Ways in which a report contradicts the manifest or itself.
+    """Contradictions between a report and the manifest, or within the report, in words.
 
-    Every verdict is computed again from value and threshold, and the report's own from those of its checks.
+    The verdict of each check is computed again from value and threshold, and that of the report from its checks.
     """
     entry = manifest.newest().get(str(path))
     if report.run != manifest.run:

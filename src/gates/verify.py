@@ -1,7 +1,7 @@
-"""`askgate verify`: all evidence of a run folder checked again from its files alone.
+"""`askgate verify`: checks all evidence of a run folder from its files alone.
 
-Plain: every byte is what it was when it was measured. Deep: every gate is measured again and must give the same values,
-which catches someone who rewrote files, checksums and reports together. The first thing that differs is named.
+Plain: every file has the bytes that were measured. Deep: every gate is measured again and must give the same values,
+which catches someone who rewrote files, checksums and reports together. The error names the first difference.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..runtime.progress import Tell
 from ..scoring.ledger import Head
-from ..utils.process_map import rare_collections, usable_cores
+from ..utils.processes import rare_collections, usable_cores
 from .anchor import ANCHORS, has_grown, verify_anchors
 from .final_models import ended_early, sealed_ticket, verify_final_model
 from .gate import GATES, INTEGRITY, MOMENTARY, Finding, RoundContext, is_close, measure, measured_file, round_context
@@ -46,29 +46,29 @@ if TYPE_CHECKING:
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
-PAGES = (".html", ".md", ".txt")
-"""Endings of files that people read; whoever records one by hand wants it believed."""
+PAGE_SUFFIXES = (".html", ".md", ".txt")
+"""Suffixes of pages. Neither rounds nor runs record pages, so a recorded one was added by hand."""
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
 def verify(deep: bool, tell: Tell, signed: bool = True, owner_key: str = "", tsa_root: str = "") -> list[Round]:
-    """The verified reports of the rounds. Raises BadInput at the first thing that differs.
+    """The verified reports of the rounds. Raises BadInput at the first difference.
 
     `signed`: whether the owner's signature is required; not before signing. `owner_key`: fingerprint of the owner's
-    key, known from elsewhere; a ticket that this key did not sign is refused. `tsa_root`: the same of the root
-    certificate of a timestamp authority, which must have anchored the manifest.
+    key, known from elsewhere; a ticket that this key did not sign is refused. `tsa_root`: fingerprint of the root
+    certificate of a timestamp authority, known from elsewhere; that authority must have anchored the manifest.
     """
     manifest = Manifest()
     manifest.refuse_future()
     artifacts = manifest.newest()
     tell(f"manifest: {len(manifest.entries)} lines, run {manifest.run[:12]}")
     verify_anchors(manifest, tell, tsa_root)
-    sums = Fingerprints()
+    fingerprints = Fingerprints()
     removed = {run for name in artifacts if (run := run_folder(Path(name))) and not run.is_dir()}
     kept = [entry for entry in artifacts.values() if run_folder(Path(entry.path)) not in removed]
     for entry in kept:
         if Path(entry.path) != ANCHORS or not has_grown(entry.sha256):
-            _verify_artifact(entry, sums)
+            _verify_artifact(entry, fingerprints)
     shared = [one for one in kept if one.kind == "file" and not run_folder(Path(one.path))]
     tell(f"artifacts: {len(shared)} as they were recorded")
     ledgers: dict[str, list[Head]] = {}
@@ -77,9 +77,9 @@ def verify(deep: bool, tell: Tell, signed: bool = True, owner_key: str = "", tsa
     for ledger, heads in ledgers.items():
         verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
-    for run in sorted(removed) if not PACKAGE_FACTS.is_file() else ():  # there its files have other names
+    for run in sorted(removed) if not PACKAGE_FACTS.is_file() else ():  # in a package no run has its folder
         tell(f"{run}: this run was removed, so nothing is verified about it")
-    rounds = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET, REFUSAL) if path.exists()]
+    rounds = [verify_report(path, manifest, fingerprints) for path in (ROUND1, TICKET, REFUSAL) if path.exists()]
     if not rounds:
         raise BadInput("no round has been run", where=str(ROUND1), remedy="run `askgate round 1`")
     for report in rounds:
@@ -106,7 +106,7 @@ def verify(deep: bool, tell: Tell, signed: bool = True, owner_key: str = "", tsa
 
 
 def refuse_other_owner(ticket: Round | None, owner_key: str) -> None:
-    """Refuses a ticket that another key signed than the one with this fingerprint. Empty: any key, or none."""
+    """Refuses a ticket that is not signed by the key with this fingerprint. Empty: any key, or none."""
     known = ticket.owner_key if ticket else ""
     if owner_key and owner_key != known:
         what = f"the ticket is not signed by that key{f', but by {known}' if known else ''}"
@@ -115,9 +115,9 @@ def refuse_other_owner(ticket: Round | None, owner_key: str) -> None:
 
 
 def _verify_models(ticket: Round, manifest: Manifest, tell: Tell) -> None:
-    """Checks the base model, and the final models where training has ended.
+    """Checks the base model and the final models that were trained with this ticket.
 
-    Those of a ticket that was valid before the last rounds stay where they are until the next training.
+    Models of an earlier ticket may be there until the next training; they are only listed.
     """
     config = load_train_config(Path(ticket.files["config"].path))
     if base_sha256(config.base_model) != ticket.base_model:
@@ -136,14 +136,14 @@ def _verify_models(ticket: Round, manifest: Manifest, tell: Tell) -> None:
     tell(f"models: the base model, and {current} trained with this ticket")
 
 
-def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
-    if entry.kind == "file" and entry.path.endswith(PAGES):
+def _verify_artifact(entry: Entry, fingerprints: Fingerprints) -> None:
+    if entry.kind == "file" and entry.path.endswith(PAGE_SUFFIXES):
         raise BadInput("is a page, and neither a round nor a run records pages", where=entry.path, remedy=_RESTORE)
     if entry.kind == "withdrawn" and Path(entry.path).exists():
         raise BadInput("was withdrawn, and is back", where=entry.path, remedy="remove it, or run both rounds again")
     if entry.kind == "file":
         try:
-            now = sums.of(entry.path)
+            now = fingerprints.of(entry.path)
         except BadInput as error:
             raise BadInput(f"{error.what}; it was recorded {entry.at}", where=entry.path, remedy=_RESTORE) from None
         if now != entry.sha256:
@@ -151,22 +151,25 @@ def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
 
 
 def measure_again(rounds: list[Round], tell: Tell) -> None:
-    """Measures the gates again, as far as files show them, and compares them with the reports."""
+    """Measures the gates again, as far as files show them, and compares the results with the reports."""
     with TemporaryDirectory() as folder, rare_collections():
         file_gates: dict[str, list[Finding]] = {}
         for report in rounds:
-            again, context = measured_again(report, Path(folder), file_gates)
+            again, context = measure_round_again(report, Path(folder), file_gates)
             _compare_ambers(report, context)
             _compare(report, again)
             _compare_figures(context)
             tell(f"{report.round}: every gate measured again from the evidence, with the same values")
 
 
-def measured_again(
+def measure_round_again(
     report: Round, work: Path, file_gates: dict[str, list[Finding]]
 ) -> tuple[list[Finding], RoundContext]:
-    """The gates of a round measured again, as far as files show them; nothing is scored. The reports of the gates are
-    written to `work`. `file_gates` holds what was measured already, by profile."""
+    """Measures the gates of a round again, as far as files show them; nothing is scored.
+
+    Returns the findings and their context. Measurements are written to `work`. `file_gates`: findings of the file gates
+    by profile; those of this profile are added if they are not there.
+    """
     number = 1 if report.round == "round1" else 2
     context = round_context(load_profile(report.profile), number)
     (work / "ledgers").mkdir(exist_ok=True)
@@ -180,9 +183,9 @@ def measured_again(
 
 
 def _measure_file_gates(context: RoundContext) -> list[Finding]:
-    """The gates that follow from files alone. The pool takes as long as all others together, so another process
-    measures those meanwhile."""
-    # Importing what measures the gates takes seconds; plain verification needs none of it.
+    """The findings of the gates that depend on files alone. The pool takes as long as all others together, so another
+    process measures those meanwhile."""
+    # Importing the gates takes seconds, and plain verification does not need them.
     from .rounds import FILE_GATES
 
     if usable_cores(most=2) == 1:
@@ -198,14 +201,14 @@ def _measure_file_gates(context: RoundContext) -> list[Finding]:
 
 
 def _measure_named(names: list[str], context: RoundContext) -> tuple[list[Finding], dict[str, set[str]]]:
-    """Findings of these gates, and what this process has read."""
+    """Findings of these gates, and the files that this process has read."""
     from .rounds import FILE_GATES
 
     return measure({name: FILE_GATES[name] for name in names}, context), all_reads()
 
 
 def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
-    """The gates of live scoring, as far as files show them afterwards."""
+    """The findings of the gates of live scoring, as far as files show them afterwards."""
     from .checks.judge import judge_findings
     from .checks.scoring import fresh_findings, ledger_findings
 
@@ -219,12 +222,13 @@ def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
 
 
 def _compare(report: Round, again: list[Finding]) -> None:
-    unmeasured = report.unmeasured & set(INTEGRITY)  # what the judge could not be asked then is not measured now
+    """Compares the checks of a report with those that were measured again."""
+    unmeasured = report.unmeasured & set(INTEGRITY)  # gates without scores, because the judge did not answer
     compared = [one for one in report.findings if not is_momentary(one) and one.gate not in unmeasured]
     stated = {(one.gate, one.name): one for one in compared}
     for one in again:
         before = stated.pop((one.gate, one.name), None)
-        if before is None or not _same(before, one):
+        if before is None or not _is_same_outcome(before, one):
             said = "nothing" if before is None else f"{before.value} {before.rule} {before.threshold}"
             gives = f"{one.value} {one.rule} {one.threshold}"
             what = f"{one.gate}: {one.name} says {said}, and the evidence gives {gives}"
@@ -236,7 +240,7 @@ def _compare(report: Round, again: list[Finding]) -> None:
 
 
 def _compare_figures(context: RoundContext) -> None:
-    """Compares the figures that the RC1 report shows with those of the gates measured again, which `context` is of."""
+    """Compares the figures that the RC1 report shows with those that were measured again (`context.work`)."""
     stored = round_context(context.profile, context.round)
     for gate in GATES:
         before, now = measured_file(stored, gate), measured_file(context, gate)
@@ -249,6 +253,7 @@ def _compare_figures(context: RoundContext) -> None:
 
 
 def _compare_ambers(report: Round, context: RoundContext) -> None:
+    """Compares the ambers of a report with those that follow from the evidence."""
     now = [one.fact.name for one in ambers_now(report, context)]
     stated = [one.name for one in report.ambers]
     if now != stated:
@@ -258,17 +263,17 @@ def _compare_ambers(report: Round, context: RoundContext) -> None:
 
 def ambers_now(report: Round, context: RoundContext) -> list[Amber]:
     """The ambers that the evidence of a round gives now."""
-    from .ambers import profile_ambers, round_ambers  # imports what measures the reward
+    from .ambers import profile_ambers, round_ambers  # slow to import, and plain verification does not need it
 
     return profile_ambers(context.profile) if "judge" in report.unmeasured else round_ambers(context)
 
 
 def is_momentary(one: Finding) -> bool:
-    """Whether no file shows it later: free space, environment, the first round as it was then."""
+    """Whether a check cannot be repeated from files: free space, environment, the report of round 1."""
     return one.gate in MOMENTARY or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
 
 
-def _same(one: Finding, other: Finding) -> bool:
+def _is_same_outcome(one: Finding, other: Finding) -> bool:
     if one.value is None or other.value is None:
         same = one.value == other.value
     else:

@@ -1,7 +1,7 @@
 """`reports/kpi.json`: the figures that the owner steers by, quality and engineering, each with its source file.
 
 Nothing is measured here that a stage has measured: a figure is read from the report that has it. What was not measured
-is null. Alarms are part of the KPIs, so that a cache that answers everything is seen before a gate is run.
+is null. A KPI may have an alarm, so that the owner sees before a gate is run that most scores come from the cache.
 """
 
 from __future__ import annotations
@@ -29,12 +29,16 @@ POLICY = ("success", "overclar_rate", "avg_turns", "need_ask_success")
 
 
 class Alarm(Struct, frozen=True):
+    """The limit of a KPI, and whether the KPI is past it."""
+
     rule: Literal[">="]
     limit: float
     on: bool
 
 
 class Kpi(Struct, frozen=True):
+    """A figure with its source file. The value is None if nothing was measured."""
+
     value: float | None
     source: str  # the file that it was read from; empty where there is none
     alarm: Alarm | None = None
@@ -46,7 +50,7 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
     scorings = newest_scorings(paths.ledger, WINDOW) if paths.ledger.is_file() else []
     scored = [one.entry for one in scorings if one.entry.overall is not None]
     ledger = str(paths.ledger) if scorings else ""
-    shadow = _at(json_or_none(paths.shadow_report), "figures")
+    shadow = _nested(json_or_none(paths.shadow_report), "figures")
     evidence = (paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config)
     quality = {
         **_diversity(paths.pool_report),
@@ -69,27 +73,28 @@ def alarms(kpis: Mapping[str, Mapping[str, Kpi]]) -> list[str]:
 
 
 def _diversity(report: Path) -> dict[str, Kpi]:
-    overall = _at(json_or_none(report), "figures", "diversity", "overall")
+    """Figures of the pool, from the report of its gate."""
+    overall = _nested(json_or_none(report), "figures", "diversity", "overall")
     source = str(report) if overall else ""
     figures = {name: Kpi(_number(overall, name), source) for name in ("distinct2", "kl3_excess")}
-    counts = {name: _at(overall, name) for name in ("roles", "registers")}
+    counts = {name: _nested(overall, name) for name in ("roles", "registers")}
     return figures | {name: Kpi(float(len(one)) if one else None, source) for name, one in counts.items()}
 
 
 def _policy(report: Path | None) -> dict[str, Kpi]:
     """Figures of base and trained policy over all seeds; success by task and difficulty too."""
-    changes = _at(json_or_none(report), "pooled", "changes") if report else None
+    changes = _nested(json_or_none(report), "pooled", "changes") if report else None
     known = changes if isinstance(changes, dict) else {}
     names = [name for name in known if name in POLICY or name.startswith("success_")] or POLICY
     return {
-        f"{name}_{side}": Kpi(_number(_at(known, name, side), "value"), str(report) if known else "")
+        f"{name}_{side}": Kpi(_number(_nested(known, name, side), "value"), str(report) if known else "")
         for name in names
         for side in ("base", "trained")
     }
 
 
 def _service(scorings: list[Scoring], source: str, most_hits: float) -> dict[str, Kpi]:
-    """Figures of the judge service. From `most_hits` on, the scores are a cache's, not a judge's."""
+    """Figures of the judge service. From a cache hit rate of `most_hits` on, too few scores come from the judge."""
     calls = [call for one in scorings for call in one.calls]
     sent = [call for call in calls if not call.cache_hit]
     latencies = [call.latency_ms for call in calls if is_paid(call) and not call.batch]
@@ -147,12 +152,14 @@ def _has_checksum(path: Path, checksums: Path) -> bool:
     return False
 
 
-def _at(value: Any, *names: str) -> Any:
+def _nested(value: Any, *names: str) -> Any:
+    """The value below these keys of nested dicts; None if a key is missing."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
 def _number(value: Any, name: str) -> float | None:
-    number = _at(value, name)
+    """The number below a key of a dict; None if there is none."""
+    number = _nested(value, name)
     return float(number) if isinstance(number, int | float) and not isinstance(number, bool) else None

@@ -21,9 +21,8 @@ from ..core.files import json_or_none
 from ..runtime.lock import is_held
 from .stage import FAILED, PASSED, Stage, State, in_chinese
 
-_LATER = "its turn comes later"
 Colour = Literal["green", "amber", "red", "grey"]
-RUNNING = "running now"
+RUNNING, LATER = "running now", "its turn comes later"  # why a light is grey while a loop runs
 COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
 """The command that runs the loop of a profile, and resumes it."""
 
@@ -48,7 +47,7 @@ class Light(Struct, frozen=True):
 
 
 def state_file(profile: str) -> Path:
-    """The record of a profile's loop."""
+    """File with the record of a profile's loop."""
     return Path(f"reports/{profile}_state.json")
 
 
@@ -58,20 +57,21 @@ def lights(stages: Sequence[Stage], state: State) -> list[Light]:
     if not is_held(state.path.with_suffix(".lock")):
         return found
     begun = {name for name, entry in state.entries.items() if entry.code is None}
-    return [_because(one, RUNNING if one.stage in begun else _LATER) if one.colour == "grey" else one for one in found]
+    reasons = {light.stage: RUNNING if light.stage in begun else LATER for light in found}
+    return [_with_reason(light, reasons[light.stage]) if light.colour == "grey" else light for light in found]
 
 
-def _because(light: Light, why: str) -> Light:
+def _with_reason(light: Light, why: str) -> Light:
     return replace(light, why=why, why_zh=in_chinese(why))
 
 
 def with_sign_offs(found: Sequence[Light], signed: Mapping[str, str]) -> list[Light]:
-    """The lights with who signed off their ambers. `signed`: by the name of the amber."""
+    """The lights with the sign-offs of their ambers. `signed`: signer and reason by name of the amber."""
     return [_with_sign_offs(light, signed) if light.colour == "amber" else light for light in found]
 
 
 def ambers_of(found: Sequence[Light]) -> dict[str, str]:
-    """Every amber once, though several lights may show it, with who signed it off; empty if nobody did."""
+    """Ambers of all lights by name, each with its signer and reason; empty if nobody signed it off."""
     amber = [light for light in found if light.colour == "amber"]
     return {one.name: light.signed.get(one.name, "") for light in amber for one in light.reasons}
 
@@ -124,7 +124,7 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
 
 
 def reasons_in(report: Any) -> list[Check]:
-    """Failed checks of a stage's report, or failed findings of a round's. Anything else has none."""
+    """Failed checks of a stage's report, or failed findings of a round's; empty for anything else."""
     if not isinstance(report, dict):
         return []
     found = report.get("checks") or report.get("findings") or ()
@@ -134,6 +134,7 @@ def reasons_in(report: Any) -> list[Check]:
 
 
 def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
+    """The light of a stage, as if no loop were running."""
     reports = [path for path in stage.outputs if path.suffix == ".json" and path.is_file()]
     shown = str(reports[0]) if reports else ""
     why = state.why_not_valid(stage)
@@ -153,7 +154,7 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
     elif reasons := reasons_of(reports, ambers=True):
         colour = "amber"
     light = Light(stage.name, stage.title, stage.title_zh, colour, "", reasons, shown)
-    return _with_sign_offs(light, {}) if colour == "amber" else _because(light, why)
+    return _with_sign_offs(light, {}) if colour == "amber" else _with_reason(light, why)
 
 
 def reasons_of(reports: Sequence[Path], ambers: bool = False) -> list[Check]:

@@ -25,13 +25,13 @@ READMES = {"en": Path(__file__).with_suffix(".md"), "zh": Path(__file__).with_su
 
 
 def make_project(folder: Path) -> list[Path]:
-    """Fills a new or empty folder. Returns what was made in it. All of it appears, or nothing."""
+    """Fills a new or empty folder, with all files or none. Returns what was made in it."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput("is not empty, and nothing is overwritten", where=str(folder), remedy="name a new folder")
-    there = folder.is_dir()
+    exists = folder.is_dir()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=folder if there else folder.parent, prefix=f".{folder.name}."))
+        work = Path(tempfile.mkdtemp(dir=folder if exists else folder.parent, prefix=f".{folder.name}."))
     except OSError as error:
         raise BadInput(f"cannot write here ({error.strerror})", where=str(folder), remedy="choose another") from None
     try:
@@ -41,7 +41,7 @@ def make_project(folder: Path) -> list[Path]:
             shutil.copyfile(file, target)
         shutil.copyfile(READMES[terminal_language()], work / "README.md")
         (work / ".gitignore").write_text(IGNORED, encoding="utf-8")
-        if there:
+        if exists:
             # Keep the folder itself: it may be the working folder of somebody's shell.
             for made in list(work.iterdir()):
                 os.replace(made, folder / made.name)

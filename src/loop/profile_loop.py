@@ -1,4 +1,4 @@
-"""The loop of a profile: its stages, the record of what was done, and running what is no longer valid.
+"""The loop of a profile: its stages, the record of their runs, and the run of those that are no longer valid.
 
 `quickstart` is the embedded loop: generated worlds, `models/tiny`, the judge on this machine. It reads no key and calls
 no paid service, whatever the environment says. A red light stays red: later stages still measure, so that one run shows
@@ -25,7 +25,7 @@ from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, verify_ledger, verify_report
 from ..runtime.lock import is_held
 from ..scoring.providers import PROD, live_mode
-from ..utils.process_map import usable_cores
+from ..utils.processes import usable_cores
 from .lights import COMMANDS, Light, lights, next_step, state_file, with_sign_offs
 from .runner import Result, run_stages
 from .stage import Stage, State
@@ -33,11 +33,13 @@ from .stage_view import StageView
 from .stages import last_was_full, stages_of
 
 PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
-"""Variables that name a judge somewhere else. The embedded loop does not pass them on."""
+"""Variables that select an external judge. The embedded loop does not pass them on."""
 
 
 @dataclass(frozen=True)
 class ProfileLoop:
+    """The stages of a profile with their record in this folder."""
+
     profile: Profile
     stages: list[Stage]
     state: State
@@ -54,7 +56,7 @@ class ProfileLoop:
         found = lights(self.stages, self.state)
         if all(light.colour != "amber" for light in found):
             return found
-        from ..gates.ambers import sign_offs  # imports what measures the reward
+        from ..gates.ambers import sign_offs  # a slow import: it needs all of the reward
 
         return with_sign_offs(found, sign_offs(self.profile))
 
@@ -69,7 +71,7 @@ class ProfileLoop:
         return next_step(found, self.command)
 
     def require_live(self, environment: Mapping[str, str]) -> None:
-        """Refuses rc1 without live scores. Its second stage would too, when the first has paid a judge."""
+        """Refuses rc1 without live scores, before its first stage pays a judge; the second one would refuse it."""
         live = environment.get("RUN_MODE", "").strip() == PROD and live_mode(environment)
         if self.profile.name == "rc1" and not live:
             raise BadInput(
@@ -95,11 +97,11 @@ class ProfileLoop:
 
         The quickstart runs two at a time where there are two cores. rc1 has one GPU and stops at the first red light.
         """
-        wanted, scale = self._stages_until(until), self.profile.name == "rc1"
+        wanted, is_rc1 = self._stages_until(until), self.profile.name == "rc1"
         self.require_live(environment)
-        given = environment if scale else embedded(environment)
-        side_by_side = 1 if scale else usable_cores(2)
-        return run_stages(wanted, self.state, given, view, stop_at_red=scale, side_by_side=side_by_side)
+        used = environment if is_rc1 else embedded(environment)
+        side_by_side = 1 if is_rc1 else usable_cores(2)
+        return run_stages(wanted, self.state, used, view, stop_at_red=is_rc1, side_by_side=side_by_side)
 
 
 def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
@@ -114,13 +116,14 @@ def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
 
 
 def _count_rounds(loop: ProfileLoop) -> None:
-    """Counts rounds that were run by hand: a report that holds needs no record of the loop.
+    """Adds rounds that were run by hand to the record of the loop, if their reports are valid.
 
-    A red one of other code does not count: the gate may have been mended since."""
+    A failed round of another version of the code does not count: the gate may have been fixed since.
+    """
     for stage in loop.stages:
         path = next((one for one in (ROUND1, TICKET, REFUSAL) if one in stage.outputs and one.exists()), None)
         if path and loop.state.why_not_valid(stage):
-            with suppress(BadInput):  # `verify` says what is wrong with it
+            with suppress(BadInput):  # `askgate verify` says what is wrong with it
                 report = verify_report(path, Manifest(), Fingerprints())
                 verify_ledger(loop.profile.paths.ledger, [report.ledger])
                 fits = report.version == __version__ and (report.passed or report.code == code_sha256())
@@ -138,7 +141,7 @@ def profiles_run() -> list[ProfileName]:
     found = {name for name in NAMES if state_file(name).exists()}
     for path in (ROUND1, TICKET):
         if path.exists():
-            with suppress(BadInput, AttributeError):  # `verify` says what is wrong with the file
+            with suppress(BadInput, AttributeError):  # `askgate verify` says what is wrong with the file
                 found |= {read_json(path, "").get("profile")} & set(NAMES)
     return sorted(found)
 

@@ -30,13 +30,13 @@ from ..core.check import now
 from ..core.files import HOME, PACKAGE, write_checksums
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import wait_for_lock
-from ..utils.process_map import usable_cores
+from ..utils.processes import usable_cores
 from .stage import FAILED, PASSED, Stage, State
 from .stage_view import RunningStage, StageView, log_of
 
 MODULE = f"{__name__.split('.')[0]}.cli"
-WAIT_S = 0.2
-POLL_S = 0.05
+WAIT_S = 0.2  # seconds between two attempts to lock the loop
+POLL_S = 0.05  # seconds between two looks at the running stages
 GRACE_S = 20.0  # seconds that child processes have to stop cleanly when this one is terminated
 THREADS = "OMP_NUM_THREADS"
 
@@ -88,15 +88,15 @@ def run_stages(
     ):
         while True:
             if not any(_ends_loop(result, stop_at_red) for result in results.values()):
-                while len(running) < side_by_side and (stage := _next(stages, results, running)):
-                    found = _skip(stage, stages, state, view)
-                    if isinstance(found, str):
-                        given = _shared_cores(stage, stages, environment, side_by_side)
-                        running.append(_start(stage, found, state, given, view, lock))
-                        continue
-                    results[stage.name] = found
-                    if _ends_loop(found, stop_at_red):
-                        break
+                while len(running) < side_by_side and (stage := _next_stage(stages, results, running)):
+                    found = _result_or_reason(stage, stages, state, view)
+                    if isinstance(found, Result):
+                        results[stage.name] = found
+                        if _ends_loop(found, stop_at_red):
+                            break
+                    else:
+                        own_environment = _shared_cores(stage, stages, environment, side_by_side)
+                        running.append(_start(stage, found, state, own_environment, view, lock))
             if not running:
                 return [results[stage.name] for stage in stages if stage.name in results]
             view.tick(running)
@@ -113,11 +113,14 @@ def worst(results: Sequence[Result]) -> int:
 
 
 def _ends_loop(result: Result, stop_at_red: bool) -> bool:
+    """Whether no further stage starts: the stage was refused or crashed, or is red and `stop_at_red` is set."""
     return result.code not in (None, PASSED, FAILED) or (stop_at_red and result.code != PASSED)
 
 
-def _next(stages: Sequence[Stage], results: Mapping[str, Result], running: Sequence[RunningStage]) -> Stage | None:
-    """The first stage that has not begun and waits for none before it that has not ended."""
+def _next_stage(
+    stages: Sequence[Stage], results: Mapping[str, Result], running: Sequence[RunningStage]
+) -> Stage | None:
+    """The first stage that can start: it has not begun, and every earlier stage that it waits for has ended."""
     begun = {*results, *(one.stage.name for one in running)}
     for place, stage in enumerate(stages):
         earlier = [one for one in stages[:place] if one.name not in results]
@@ -126,8 +129,8 @@ def _next(stages: Sequence[Stage], results: Mapping[str, Result], running: Seque
     return None
 
 
-def _skip(stage: Stage, stages: Sequence[Stage], state: State, view: StageView) -> Result | str:
-    """The result of a stage that is not to be run; for one that is, the reason why."""
+def _result_or_reason(stage: Stage, stages: Sequence[Stage], state: State, view: StageView) -> Result | str:
+    """The result of a stage that is skipped or still valid, or else the reason why it must run."""
     if lacking := state.lacking(stage, stages):
         view.skipped(stage, f"{' and '.join(lacking)} did not pass, or is no longer valid")
         return Result(stage, None)
@@ -142,9 +145,10 @@ def _skip(stage: Stage, stages: Sequence[Stage], state: State, view: StageView) 
 def _start(
     stage: Stage, why: str, state: State, environment: Mapping[str, str], view: StageView, lock: int
 ) -> RunningStage:
+    """Starts a stage in a process of its own, with its output in a log."""
     state.begin(stage)
-    # Progress bars of libraries would mix with ours; output that waits in a buffer would show no progress.
-    own = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONUNBUFFERED": "1"}
+    # Progress bars of libraries would mix with ours; buffered output would show no progress.
+    settings = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONUNBUFFERED": "1"}
     path = log_of(stage)
     with explain_disk_errors(path, RUN_AGAIN):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +158,7 @@ def _start(
         log.flush()
         child = subprocess.Popen(
             [sys.executable, "-P", *stage.command],
-            env={**with_package(environment), **own},
+            env={**with_package(environment), **settings},
             pass_fds=[lock],
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -187,7 +191,7 @@ def _shared_cores(
 
 
 def _may_share(stage: Stage, stages: Sequence[Stage]) -> bool:
-    """Whether there is a stage that neither waits for this one nor is waited for, directly or through others."""
+    """Whether another stage may run beside this one: neither waits for the other, directly or through others."""
     before: dict[str, set[str]] = {}
     for place, one in enumerate(stages):
         waited = [other.name for other in stages[:place] if one.waits_for(other)]

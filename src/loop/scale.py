@@ -1,10 +1,9 @@
 """Growth of the live-scored set, in steps and only from green lights (`askgate scale`).
 
-A light is a record of what was measured. Before anything grows the gates on the reward are measured again from the
-evidence, as in a round. Before the first step the gates on diversity and difficulty measure the pool; after each step
-they measure the samples that are scored by then, and the gate on stability measures their scores. The first red gate
-stops the growth. A larger draw contains the smaller one and every reply is in the cache, so nothing is made or paid for
-twice.
+A light is only a record of an earlier measurement, so before anything grows the gates on the reward are measured again
+from the evidence, as in a round. Before the first step the gates on diversity and difficulty measure the pool. After
+each step they measure the samples scored so far, and the gate on stability measures their scores. The first red gate
+stops the growth. A larger draw contains the smaller one and every reply is in the cache, so no call is paid for twice.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
     loop = open_loop(name, full=False)
     needed = (*NEEDED, "trial_gate") if loop.profile.thresholds.trial_required else NEEDED
     before = [light for light in loop.lights() if light.stage in needed]
-    dark = [light for light in before if light.colour not in ("green", "amber")]
-    if dark or len(before) < len(needed):
-        for light in dark:
+    not_green = [light for light in before if light.colour not in ("green", "amber")]
+    if not_green or len(before) < len(needed):
+        for light in not_green:
             say(f"{in_language(light.title, light.title_zh)}: {light.colour}, {light.why}")
             for reason in light.reasons:
                 say(f"  {reason.name}: {in_language(reason.remedy, reason.remedy_zh)}")
@@ -61,7 +60,7 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
 
 
 def red_gates(profile: Profile) -> list[Finding]:
-    """Failed checks of the gates that are not measured again on the way."""
+    """Failed checks of the gates on the reward, measured now. No stage of the growth measures them."""
     gates = {name: FILE_GATES[name] for name in ("weights", "calibration", "shadow", "penalty", "ablation")}
     return [one for one in measure(gates, round_context(profile, 1)) if not one.passed]
 
@@ -81,32 +80,36 @@ def scale_stages(profile: Profile, sizes: list[int], state: State) -> list[Stage
 
 
 def _score(profile: Profile, size: int) -> Stage:
-    paths, given = profile.paths, ("--seed", str(SEED), "--profile", profile.name)
+    """The stage that scores samples until the set has this size."""
+    paths, scored = profile.paths, _scored_samples(size)
+    flags = ("--seed", str(SEED), "--profile", profile.name, "--out", LIVE_SCORES, "--samples", scored)
     return Stage(
         f"score_{size}",
         f"Have {size:,} samples scored live",
         f"真实评分扩至 {size}",
-        verb("score", paths.balanced, "--n", str(size), *given, "--out", LIVE_SCORES, "--samples", _grown(size)),
+        verb("score", paths.balanced, "--n", str(size), *flags),
         (paths.balanced,),
-        (LIVE_SCORES, _grown(size)),
-        grows=(paths.ledger,),
+        (LIVE_SCORES, scored),
+        appends=(paths.ledger,),
     )
 
 
-def _grown(size: int) -> Path:
+def _scored_samples(size: int) -> Path:
     """The samples that have a live score when the set has grown to a size."""
     return FOLDER / f"{size}.jsonl"
 
 
 def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
-    """The gates of the loop once more, each with a report of its own. `reached`: number of samples scored by now; they
-    are what is measured, or the whole pool where there are none."""
+    """The gates of the loop once more, each with its own report. `when`: prefix of their names.
+
+    They measure the `reached` samples that are scored by now, or the whole pool if there are none.
+    """
     again = []
     measured = {"pool_gate": profile.paths.pool, "difficulty_gate": profile.paths.balanced}
     for stage in stages_of(profile):
         if stage.name in measured:
             out, whole = FOLDER / f"{when}_{stage.name}.json", measured[stage.name]
-            part = _grown(reached) if reached else whole
+            part = _scored_samples(reached) if reached else whole
             command = tuple(str(part) if word == str(whole) else word for word in (*stage.command[:-1], str(out)))
             inputs = tuple(part if path == whole else path for path in stage.inputs)
             name = f"{when}_{stage.name}"

@@ -36,7 +36,7 @@ class Stage:
     command: tuple[str, ...]  # arguments of `python`
     inputs: tuple[Path, ...]
     outputs: tuple[Path, ...]
-    grows: tuple[Path, ...] = ()
+    appends: tuple[Path, ...] = ()
     """Files that this stage and later ones append to, such as a ledger. What it wrote must not change."""
     needs: tuple[str, ...] = ()  # names of stages that must have passed before this one is started
     after_all: bool = False  # starts only when all stages before it have ended
@@ -46,8 +46,8 @@ class Stage:
 
     def waits_for(self, earlier: Stage) -> bool:
         """Whether an earlier stage must have ended first: this one needs it, or uses a file that it makes."""
-        used = {*self.inputs, *self.outputs, *self.grows}
-        made = (*earlier.outputs, *earlier.grows)
+        used = {*self.inputs, *self.outputs, *self.appends}
+        made = (*earlier.outputs, *earlier.appends)
         return self.after_all or earlier.name in self.needs or not used.isdisjoint(made)
 
 
@@ -67,7 +67,7 @@ class StageRecord(Record, frozen=True):
 
 
 class State:
-    """Records of all stages of a loop, by name. Written to disk at every change."""
+    """Records of all stages of a loop, by name. `begin` and `end` write them to disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -82,7 +82,7 @@ class State:
         self._put(stage.name, _ended(stage, self.entries[stage.name], code, now()))
 
     def count(self, stage: Stage, code: int, started: str, ended: str) -> None:
-        """Counts a stage that was run by hand on the files as they are now. Written with the next change."""
+        """Adds the record of a stage that was run by hand on the present files. Written with the next change."""
         self.entries = {**self.entries, stage.name: _ended(stage, _begun(stage, started), code, ended)}
 
     def why_not_valid(self, stage: Stage) -> str:
@@ -115,7 +115,7 @@ class State:
         return [name for name in stage.needs if not self._is_valid(name, stages)]
 
     def _is_valid(self, name: str, stages: Sequence[Stage]) -> bool:
-        """Whether a stage passed and is valid. Of a stage outside this loop only the verdict is known."""
+        """Whether a stage passed and is valid. For a stage outside this loop only its exit code is known."""
         ours = [one for one in stages if one.name == name]
         return self.passed(name) and not any(self.why_not_valid(one) or self.lacking(one, stages) for one in ours)
 
@@ -129,7 +129,7 @@ def _begun(stage: Stage, at: str) -> StageRecord:
 
 
 def _ended(stage: Stage, begun: StageRecord, code: int, at: str) -> StageRecord:
-    grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()}
+    grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.appends if path.is_file()}
     return msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=at)
 
 
@@ -164,6 +164,7 @@ def in_chinese(why: str) -> str:
 
 
 def _first_change(then: dict[str, str | None], paths: Sequence[Path]) -> str:
+    """Names the first file that differs from the record `then`; empty if none does."""
     if list(then) != [str(path) for path in paths]:
         return "it reads or writes other files now"
     for path, digest in fingerprints(paths).items():

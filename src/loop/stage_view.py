@@ -26,6 +26,8 @@ _CHECKS = re.compile(r"^(?:PASSED|通过) \S+: (\d+) ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class RunningStage:
+    """A stage and its process."""
+
     stage: Stage
     child: subprocess.Popen[bytes]
     began: float  # time of `time.monotonic`
@@ -105,6 +107,7 @@ class StageView:
 
 
 def verdict(code: int) -> str:
+    """An exit code as one word of the table or of a line."""
     return "ok" if code == PASSED else "RED" if code == FAILED else f"STOPPED with exit code {code}"
 
 
@@ -131,7 +134,7 @@ def figure_of(stage: Stage, code: int) -> str:
         try:
             return form.format(json_or_none(path))
         except (KeyError, IndexError, TypeError, ValueError):
-            pass  # a report of another kind, such as one of your own judge without prices
+            pass  # the report lacks the figure, such as the cost of a judge without prices
     found = (report for report in map(json_or_none, reports) if isinstance(report, dict))
     checks = [len(report.get("checks") or report.get("findings") or ()) for report in found]
     said = _CHECKS.findall("\n".join(tail(log_of(stage))))

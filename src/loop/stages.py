@@ -72,7 +72,7 @@ def _stage(
         verb(*command),
         reads,
         writes,
-        grows=appends,
+        appends=appends,
         needs=tuple(need.format(**values) for need in one.get("needs", ()) if need in chosen),
         after_all=one.get("after_all", False),
         number=(files[one["number"][0]][0], one["number"][1]) if "number" in one else None,
@@ -81,7 +81,7 @@ def _stage(
 
 
 def _values(profile: Profile, full: bool) -> dict[str, Any]:
-    """Values of the names in braces. A list stands for several words."""
+    """Values of the names in braces in `stages.yaml`. A list stands for several words."""
     paths, limits = profile.paths, profile.thresholds
     return {
         "profile": profile.name,
@@ -102,7 +102,8 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
         "ablation": profile_plan(profile),
         "ablation_seeds": ",".join(map(str, profile.sizes.ablation.seeds)),
         "trained_config": trained_config(profile, full),
-        # A loop is started on purpose, so a quickstart gives way to it. A trained rc1 does not: the owner must say so.
+        # Whoever starts a loop wants its ticket to replace that of a quickstart. The ticket of a trained rc1 stays
+        # unless the owner says so.
         "replaced": ["--replace", "quickstart"],
         "full": FULL if full else "",
         "source": profile.source.flags(),
@@ -115,7 +116,7 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
 
 
 def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
-    """Files by name: the profile's paths, their sidecars, and what is known only here."""
+    """Files by the name that `stages.yaml` uses: the profile's paths, their sidecars and others."""
     paths = profile.paths
     config, ablation = trained_config(profile, full), load_train_config(paths.ablation_config).reward
     of_profile = {name: (path,) for name in type(paths).model_fields if isinstance(path := getattr(paths, name), Path)}
@@ -145,6 +146,7 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
 
 
 def trained_config(profile: Profile, full: bool) -> Path:
+    """The config that the loop trains with: for `quickstart --full` the one with three seeds and the SFT control."""
     return profile.paths.trial if full and profile.paths.trial else profile.paths.config
 
 

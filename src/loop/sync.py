@@ -28,12 +28,16 @@ FOLDER = Path("reports/sync")
 
 
 class Artifact(Section):
+    """A file that a run should produce."""
+
     name: str = Field(min_length=1)
     path: FilePath
     desc: str = Field(min_length=1)
 
 
 class SyncSettings(Section):
+    """Contents of `configs/sync.yaml`: the two sides of the packet and its artifacts."""
+
     from_: str = Field(alias="from", pattern=r"^[\w-]+$")
     to: str = Field(pattern=r"^[\w-]+$")
     artifacts: list[Artifact] = Field(min_length=1)
@@ -61,6 +65,7 @@ def write_packet(number: int | None, lights: Sequence[Light], notes: str, paths:
 
 
 def _path_in(one: Artifact, paths: Paths) -> Path:
+    """The path of an artifact, with the names in braces filled in from the profile."""
     try:
         return Path(str(one.path).format_map(dict(paths)))
     except (KeyError, ValueError) as error:
@@ -70,8 +75,8 @@ def _path_in(one: Artifact, paths: Paths) -> Path:
 
 def packet(settings: SyncSettings, number: int, lights: Sequence[Light], notes: str) -> dict[str, Any]:
     """The packet in the form that the two sides agreed on (document 004, section 6; see docs/internal/seeds.md)."""
-    sums = fingerprints([one.path for one in settings.artifacts])
-    digests = {one.name: sums[str(one.path)] for one in settings.artifacts}
+    sha256 = fingerprints([one.path for one in settings.artifacts])
+    digests = {one.name: sha256[str(one.path)] for one in settings.artifacts}
     listed = [one.model_dump(mode="json") for one in settings.artifacts]
     return {
         "from": settings.from_,
@@ -84,6 +89,7 @@ def packet(settings: SyncSettings, number: int, lights: Sequence[Light], notes: 
 
 
 def _risks(lights: Sequence[Light]) -> list[str]:
+    """Failed checks, refused stages, ambers, and stages that are not done, a line each."""
     titles = {light.stage: in_language(light.title, light.title_zh) for light in lights}
     red = [light for light in lights if light.colour == "red"]
     failed = [f"{titles[light.stage]}: {reason.name}" for light in red for reason in light.reasons]

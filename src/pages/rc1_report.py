@@ -92,11 +92,25 @@ class EpisodesToRead(Struct, frozen=True):
     pairs: list[EpisodePair]
 
 
-AMBERS = "Ambers"
-NOT_RUN, NO_EVIDENCE, NOT_TRAINED, NOT_MEASURED = NOT_YET = (
-    "not run yet", "no evidence yet", "not trained yet", "not measured yet",
-)  # fmt: skip
-Told = tuple[bool, str, str]  # whether a part of the verdict passed, and why, in both languages
+EVIDENCE, AMBERS = "Evidence", "Ambers"  # parts of the verdict
+NOT_RUN, NO_EVIDENCE = "not run yet", "no evidence yet"
+NOT_TRAINED, NOT_MEASURED = "not trained yet", "not measured yet"
+NOT_YET = (NOT_RUN, NO_EVIDENCE, NOT_TRAINED, NOT_MEASURED)
+Told = tuple[bool, str, str]  # whether a part of the verdict passed, and the finding in both languages
+
+
+class VerdictPoint(Struct, frozen=True):
+    """A part of the verdict. What was not measured has not passed."""
+
+    name: str
+    name_zh: str
+    passed: bool
+    told: str  # the finding in one line; ambers have a line each
+    told_zh: str = ""
+    genuine: bool = True
+    """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
+    colour: Colour = "red"
+    """Amber: nothing failed, and there are facts that the owner must know, signed off or not. Grey: not there yet."""
 
 
 class Rc1(Struct, frozen=True):
@@ -148,6 +162,7 @@ def gather_run(profile: Profile, evaluation: Path | None = None) -> Rc1:
 
 
 def rc1_page(report: Rc1) -> bytes:
+    """The page of a report."""
     return render_page(
         "rc1_report.html",
         report=report,
@@ -193,7 +208,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         **measured,
         shadow_points=msgspec.convert(points, list[ShadowPoint]),
         rounds=rounds,
-        prints=_prints(profile, evaluation),
+        prints=_fingerprints(profile, evaluation),
         commit=rounds[-1].commit if rounds else "",
         reading=_read_episodes(trial, _run_folder(evaluation)) if trial and evaluation else None,
         reproduce=list(REPRODUCE),
@@ -224,13 +239,15 @@ def _of_seeds(lines: Iterable[Any], seeds: set[int | None] | None) -> list[Mappi
 
 
 def _models(trial: TrialReport | None) -> dict[str, str]:
+    """SHA-256 by folder of the final models of a gated run."""
     if trial is None or not trial.gated:
         return {}
     folders = model_folders(stored_config(trial.config, "config of the evaluated run").seeds)
     return {folder.as_posix(): model_sha256(folder) for folder in folders if folder.is_dir()}
 
 
-def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Fingerprint]:
+def _fingerprints(profile: Profile, evaluation: Path | None) -> dict[str, Fingerprint]:
+    """By role, the files that the report names with their SHA-256."""
     paths = profile.paths
     wanted = {role.replace("_", " "): getattr(paths, role) for role in FINGERPRINTED}
     wanted |= {"manifest": MANIFEST, "ticket": TICKET, **({"evaluation": evaluation} if evaluation else {})}
@@ -262,8 +279,11 @@ def _read_episodes(trial: TrialReport, run: Path) -> EpisodesToRead | None:
 def choose_pairs(
     base: Sequence[Episode], trained: Sequence[Episode], samples: Mapping[str, Sample], seed: int, shown: int = SHOWN
 ) -> EpisodesToRead:
-    """Choose the pairs to read by a rule that leaves nobody a choice: the order of the ids' SHA-256 was fixed before
-    any policy was trained. So failures are shown, and so is what training made worse."""
+    """Chooses the pairs to read by the SHA-256 of the sample ids, so that nobody can pick the best ones.
+
+    That order was fixed before any policy was trained. Each group gets its share of the places, so failures are shown,
+    and so is what training made worse.
+    """
     after = {one.sample_id: one for one in trained}
     groups = outcomes(base, trained)
     grouped: dict[str, list[tuple[Episode, Episode]]] = {name: [] for name in GROUPS}
@@ -296,7 +316,9 @@ def _id_hash(episode: Episode) -> str:
 
 
 def thinned(lines: Sequence[Mapping[str, Any]], names: Sequence[str], most: int = MOST_POINTS) -> list[dict[str, Any]]:
-    """Means over equal stretches of steps, so that a curve of 50,000 steps stays readable. A line has the last step.
+    """Means over equal stretches of steps, so that a curve of 50,000 steps stays readable.
+
+    The line of a stretch has the number of its last step.
 
     >>> steps = [{"seed": 1, "step": step, "reward": float(step)} for step in (1, 2, 3, 4)]
     >>> thinned(steps, ["reward"], most=2)
@@ -321,32 +343,15 @@ def _means(lines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str
     return means
 
 
-EVIDENCE = "Evidence"
-
-
-class VerdictPoint(Struct, frozen=True):
-    """A part of the verdict. What was not measured has not passed."""
-
-    name: str
-    name_zh: str
-    passed: bool
-    told: str  # the finding in one line; ambers have a line each
-    told_zh: str = ""
-    genuine: bool = True
-    """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
-    colour: Colour = "red"
-    """Amber: nothing failed, and there are facts that the owner must know, signed off or not. Grey: not there yet."""
-
-
 def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
     """The six parts of the verdict."""
     questions: list[tuple[str, str, Callable[[], Told]]] = [
-        ("Round 1", "第一轮预检", lambda: _round(profile, ROUND1)),
-        ("Round 2", "第二轮预检", lambda: _round(profile, TICKET if TICKET.exists() else REFUSAL)),
-        (EVIDENCE, "证据核验", _evidence),
-        ("Trained with this ticket", "凭此训练票训练", lambda: _trained(evaluation)),
-        ("Gates on the trained policy", "训练后闸门", lambda: _trial(evaluation)),
-        (AMBERS, "发布前须知", lambda: _ambers(profile)),
+        ("Round 1", "第一轮预检", lambda: _check_round(profile, ROUND1)),
+        ("Round 2", "第二轮预检", lambda: _check_round(profile, TICKET if TICKET.exists() else REFUSAL)),
+        (EVIDENCE, "证据核验", _check_evidence),
+        ("Trained with this ticket", "凭此训练票训练", lambda: _check_training(evaluation)),
+        ("Gates on the trained policy", "训练后闸门", lambda: _check_evaluation(evaluation)),
+        (AMBERS, "发布前须知", lambda: _check_ambers(profile)),
     ]
     points = []
     for name, name_zh, answer in questions:
@@ -369,7 +374,8 @@ def readable_rounds() -> list[Round]:
     return rounds
 
 
-def _round(profile: str, path: Path) -> Told:
+def _check_round(profile: str, path: Path) -> Told:
+    """Whether the round passed under this profile."""
     if not path.exists():
         return False, NOT_RUN, "尚未运行"
     report = read_round(path)
@@ -381,7 +387,8 @@ def _round(profile: str, path: Path) -> Told:
     return ok, f"{passed} of {every} checks passed", f"{every} 项检查通过 {passed} 项"
 
 
-def _evidence() -> Told:
+def _check_evidence() -> Told:
+    """Whether manifest, ledger and reports of the rounds are as they were recorded."""
     if not ROUND1.exists():
         return False, NO_EVIDENCE, "尚无证据"
     lines: list[str] = []
@@ -389,7 +396,7 @@ def _evidence() -> Told:
     return True, "; ".join(lines[1:3]), f"清单与账本逐项核对一致（{len(lines)} 项）"
 
 
-def _trained(evaluation: TrialReport | None) -> Told:
+def _check_training(evaluation: TrialReport | None) -> Told:
     """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
     if evaluation is None:
         return False, NOT_TRAINED, "尚未训练"
@@ -403,7 +410,8 @@ def _trained(evaluation: TrialReport | None) -> Told:
     return True, models, f"{len(folders)} 个模型，与保存时逐字节一致{early}"
 
 
-def _trial(evaluation: TrialReport | None) -> Told:
+def _check_evaluation(evaluation: TrialReport | None) -> Told:
+    """Whether the trained policy passed its gates."""
     if evaluation is None:
         return False, NOT_MEASURED, "尚未测量"
     passed, every, samples = sum(one.passed for one in evaluation.checks), len(evaluation.checks), evaluation.figures
@@ -412,7 +420,7 @@ def _trial(evaluation: TrialReport | None) -> Told:
     return evaluation.passed and passed == every > 0, told, told_zh
 
 
-def _ambers(profile: str) -> Told:
+def _check_ambers(profile: str) -> Told:
     """Whether every fact that the owner must know is signed off."""
     found = ambers(load_profile(profile))
     if not ROUND1.exists():

@@ -187,7 +187,8 @@ def short_number(value: float) -> str:
 
 
 def tick_label(value: float, percent: bool) -> str:
-    """
+    """The label of a tick: a share in percent, another figure as it is.
+
     >>> tick_label(0.125, percent=True), tick_label(-0.5, percent=False), tick_label(0.0004, percent=False)
     ('12.5%', '-0.5', '0.0004')
     """

@@ -1,8 +1,8 @@
 """The weekly review: gates, evaluations and KPIs of the last days, and what changed since the review before.
 
 Everything is read from the reports of the stages, by the time at which each was measured. A report that was overwritten
-counts once, as it is now. Red lights and ambers are those of `askgate status`, as they are now. KPIs have no history
-of their own, so every review stores them for the next one.
+counts once, with its last contents. Red lights and ambers are those that `askgate status` shows now. KPIs have no
+history of their own, so every review stores them for the next one.
 """
 
 from __future__ import annotations
@@ -150,6 +150,7 @@ def _reports(since: datetime, until: datetime) -> Iterable[tuple[str, str, dict[
 
 
 def _measured_at(report: dict[str, Any]) -> datetime | None:
+    """Time at which a report was measured; None if it has none. A time without a zone is UTC."""
     stated = report.get("ts") or (report.get("evidence") or {}).get("ended")
     try:
         at = datetime.fromisoformat(str(stated))
@@ -232,7 +233,8 @@ def _pictures(runs: Sequence[Evaluation]) -> dict[str, list[Points]]:
 
 
 def _minute(at: str) -> str:
-    """
+    """A time in UTC, without seconds.
+
     >>> _minute("2026-11-15T20:50:59+01:00")
     '2026-11-15 19:50'
     """

@@ -1,8 +1,8 @@
-"""Model and dataset cards for the hub, made from the evidence and from nothing else.
+"""Model and dataset cards for the hub, made only from evidence.
 
 A model's evidence is its seal, and the report of its run derived again from the recorded episodes. A file's evidence is
-its sidecar and the reports of the data gates that read it. Where evidence is missing or a gate is red, the card says so
-in its first lines. The texts are in `model_card.jinja` and `data_card.jinja`.
+its sidecar and the reports of the data gates that read it. If evidence is missing or a gate is red, the first lines of
+the card say so. The texts are in `model_card.jinja` and `data_card.jinja`.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ LICENCES: dict[str, dict[str, str]] = package_yaml("templates/source_licences.ya
 
 @dataclass(frozen=True)
 class ModelEvidence:
-    """What is known about a model."""
+    """The evidence of a model, as far as there is any."""
 
     seal: Seal | None = None
     config: TrainConfig | None = None
     report: TrialReport | None = None
     report_path: Path | None = None
     signed: Mapping[str, str] = field(default_factory=dict)
-    """Name of the person who signed each amber off."""
+    """Names of those who signed off each amber."""
 
 
 def model_evidence(folder: Path, tell: Tell) -> ModelEvidence:
-    """The evidence of a model folder. Refuses one that changed since it was sealed, and figures that do not follow from
-    the recorded episodes."""
+    """The evidence of a model folder. Refuses a folder that changed since it was sealed, and figures that do not follow
+    from the recorded episodes."""
     if not (folder / COMPLETE).exists():
         return ModelEvidence()
     with explain_damage(folder, "name the folder as the run left it"):
@@ -91,7 +91,7 @@ def model_card(repo: str, folder: Path, found: ModelEvidence) -> str:
         **({"base_model": base} if base and not is_ours and may_be_on_hub(Path(base)) else {}),
         **({"license": "apache-2.0"} if is_ours else {}),
     }
-    told = {one.name: f": {one.remedy}" for one in report.ambers} if report else {}
+    remedies = {one.name: f": {one.remedy}" for one in report.ambers} if report else {}
     return _card(
         "model_card.jinja",
         repo,
@@ -99,7 +99,7 @@ def model_card(repo: str, folder: Path, found: ModelEvidence) -> str:
         **vars(found),
         folder=folder,
         failed=[one for one in report.checks if not one.passed] if report else [],
-        ambers={**dict.fromkeys(found.signed, ""), **told},
+        ambers={**dict.fromkeys(found.signed, ""), **remedies},
         steps=found.seal.step - min(found.seal.step, config.warm_steps) if config and found.seal else 0,
         results=results_table(report.pooled) if report and report.pooled.changes else [],
         seal_path=folder / SEAL_FILE,
@@ -114,12 +114,12 @@ def results_table(pooled: Compared) -> list[str]:
     control = pooled.over_control
     rows = ["| | base | control | trained | change | 95% interval |", "|---|---|---|---|---|---|"]
     for name in HEADLINE:
-        one, share = pooled.changes[name], is_share(name)
-        beside = level(control[name].base.value, share) if control and name in control else "–"
+        change, share = pooled.changes[name], is_share(name)
         label = FIGURES.get(name, (name, ""))[0]
-        between = "–" if one.low is None else f"{delta(one.low, share)} to {delta(one.high, share)}"
-        values = (level(one.base.value, share), beside, level(one.trained.value, share), delta(one.delta, share))
-        rows.append(f"| {label} | {' | '.join(values)} | {between} |")
+        of_control = level(control[name].base.value, share) if control and name in control else "–"
+        base, trained = level(change.base.value, share), level(change.trained.value, share)
+        interval = "–" if change.low is None else f"{delta(change.low, share)} to {delta(change.high, share)}"
+        rows.append(f"| {label} | {base} | {of_control} | {trained} | {delta(change.delta, share)} | {interval} |")
     return rows
 
 
@@ -158,7 +158,7 @@ def data_card(repo: str, file: Path) -> str:
 
 
 def _data_facts(file: Path) -> tuple[ExportFacts | PoolMeta, str, str]:
-    """Facts of a file, SHA-256 of its pool, and what it is in a sentence or two."""
+    """Facts of a file, SHA-256 of its pool, and a description in a sentence or two."""
     if facts_path(file).exists():
         try:
             facts = msgspec.convert(read_json(facts_path(file), "export it again"), ExportFacts)
@@ -198,15 +198,14 @@ def _pool_sources(pool: Path) -> dict[str, int]:
 def gate_reports(digests: Iterable[str]) -> list[Report]:
     """The newest report of each data gate that read a file with one of these SHA-256."""
     newest: dict[str, Report] = {}
-    wanted = {one for one in digests if one}
+    wanted = {digest for digest in digests if digest}
     for path in sorted(REPORTS.rglob("*.json")):
         try:
             report = msgspec.json.decode(path.read_bytes(), type=Report)
         except (msgspec.DecodeError, OSError, UnicodeDecodeError):
             continue
-        if report.stage not in ("validate_pool", "validate_difficulty") or not wanted & {
-            *report.evidence.inputs.values()
-        }:
+        inputs = set(report.evidence.inputs.values())
+        if report.stage not in ("validate_pool", "validate_difficulty") or not wanted & inputs:
             continue
         if report.stage not in newest or report.evidence.ended >= newest[report.stage].evidence.ended:
             newest[report.stage] = report
@@ -214,20 +213,21 @@ def gate_reports(digests: Iterable[str]) -> list[Report]:
 
 
 def _licence(source: str) -> dict[str, str]:
-    """The entry of a source; that of its dataset for files of it (`dir/gsm8k`)."""
+    """The licence of a source; `dir/gsm8k`, files of a dataset, have that of the dataset."""
     return LICENCES.get(source.rsplit("/", 1)[-1], {"licence": "not known", "id": "other", "from": source})
 
 
 def _card(template: str, repo: str, header: Mapping[str, Any], **facts: Any) -> str:
-    """A card: a header in YAML, the name, and what the template says about these facts."""
-    made = Environment(
+    """A card: a header in YAML, the name, and the template's text about these facts."""
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["sha256"] = sha256_file
-    made.globals |= {"licence": _licence, "model_sha256": model_sha256, "pool_sources": _pool_sources}
+    environment.filters["sha256"] = sha256_file
+    environment.globals |= {"licence": _licence, "model_sha256": model_sha256, "pool_sources": _pool_sources}
     front = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True)
-    return made.get_template(template).render(front=front, name=repo.split("/")[-1], version=__version__, **facts)
+    name = repo.split("/")[-1]
+    return environment.get_template(template).render(front=front, name=name, version=__version__, **facts)

@@ -3,8 +3,7 @@
 The check has two parts: the same text gives the same tokens, and the same tokens give the same most likely next token.
 llama.cpp continues a prompt greedily; PyTorch then reads prompt and continuation in one pass and gives its own choice
 at every position. The two agree everywhere exactly if both would have written the same continuation. Where they differ,
-the gap says how much more likely PyTorch found its own token, in logits: a near tie is rounding, a wide gap is another
-model.
+the gap is the difference of PyTorch's logits of the two tokens: a near tie is rounding, a wide gap is another model.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ SAME: dict[Kind, float] = {"f16": 1.0, "q8_0": 0.98, "q4_k_m": 0.90}
 """Share of positions at which llama.cpp must choose the same token as PyTorch."""
 TOO_FEW_BITS = {"q8_0": "eight_bits_too_few", "q4_k_m": "four_bits_too_few"}
 NEAR_TIE = 0.02
-"""Gap in logits. F16 rounds a weight by up to 1 in 2,048, so two tokens that are this close may swap; such a position
-is reported and does not count against F16."""
+"""Gap in logits. F16 rounds a weight by up to 1 in 2,048, so two tokens that are this close may swap. Such a position
+is reported, but does not count against F16."""
 _SHOWN = 20
 
 
@@ -59,11 +58,11 @@ class Difference(Struct, frozen=True):
     pytorch: int
     llamacpp: int
     gap: float
-    """How much more likely PyTorch found its own token, in logits."""
+    """PyTorch's logit of its own token, less that of llama.cpp's token."""
 
 
 class Agreement(Struct, frozen=True):
-    """How far llama.cpp and PyTorch agree over all prompts."""
+    """Agreement of llama.cpp and PyTorch over all prompts."""
 
     prompts: int
     prompts_same: int
@@ -79,8 +78,8 @@ class Agreement(Struct, frozen=True):
 def export_gguf(
     model: Path, out: Path, kind: Kind, adapter: Path | None, tell: Tell, progress: Callable[[int], None]
 ) -> tuple[Report, Path]:
-    """Writes the file, and its report beside it. A file that failed its check is kept as `NAME.failed.gguf`, and one
-    that passed before under `out` stays as it is, with its own report."""
+    """Writes the GGUF file, and its report beside it. A file that fails its check is kept as `NAME.failed.gguf`; then
+    an earlier file at `out` stays as it is, with its report."""
     started = now()
     folder, adapter = policy_folders(model, adapter)
     refuse_overlap({"--out": out, "the report": _report_file(out)}, {})
@@ -97,14 +96,14 @@ def export_gguf(
         texts = list(texts_of(samples))
         with open_gguf(unchecked, max(map(len, prompts)) + NEW_TOKENS + 1) as llama:
             others = other_tokens(llama, tokenizer, texts)
-            found = agreement(llama, network.float(), prompts, progress)
+            agreed = agreement(llama, network.float(), prompts, progress)
         checks = [
             check("tokenizer_same", 1 - len(others) / len(texts), ">=", 1.0, *remedies("release")["not_the_model"]),
-            _greedy_check(found, kind),
+            _greedy_check(agreed, kind),
         ]
         made = unchecked.rename(out if all(one.passed for one in checks) else out.with_suffix(".failed.gguf"))
     finally:
-        unchecked.unlink(missing_ok=True)  # of an export that did not come to its end
+        unchecked.unlink(missing_ok=True)  # after an error
     arguments: dict[str, Any] = {
         "model": str(model),
         "model_sha256": model_sha256(folder),
@@ -114,8 +113,8 @@ def export_gguf(
     figures = {
         "texts": len(texts),
         "other_tokens": others[:_SHOWN],
-        "near_ties": len(found.differences) - len(wide_gaps(found)),
-        **msgspec.to_builtins(found),
+        "near_ties": len(agreed.differences) - len(wide_gaps(agreed)),
+        **msgspec.to_builtins(agreed),
     }
     whole = report("export_gguf", checks, figures, evidence([], [made], arguments, started))
     write_json(_report_file(made), whole)
@@ -127,7 +126,7 @@ def _report_file(gguf: Path) -> Path:
 
 
 def wide_gaps(found: Agreement) -> list[float]:
-    """Gaps of the differences, near ties left out."""
+    """Gaps of the differences that are no near ties."""
     return [one.gap for one in found.differences if one.gap > NEAR_TIE]
 
 
@@ -164,27 +163,28 @@ def agreement(
     tokens = 0
     first: list[int] = []
     for number, prompt in enumerate(prompts):
-        said = llama.complete(prompt, NEW_TOKENS, None)
-        here = _differences(model, number, list(prompt), said)
-        found += here
-        tokens += len(said)
-        first.append(here[0].place if here else len(said))
+        continuation = llama.complete(prompt, NEW_TOKENS, None)
+        differences = _differences(model, number, list(prompt), continuation)
+        found += differences
+        tokens += len(continuation)
+        first.append(differences[0].place if differences else len(continuation))
         progress(1)
     if not tokens:
         raise BadInput("there was nothing to compare", where="prompts", remedy="give at least one prompt")
     same = tokens - len(found)
-    whole = len(prompts) - len({one.prompt for one in found})
-    return Agreement(len(prompts), whole, tokens, same, same / tokens, sum(first) / tokens, found)
+    prompts_same = len(prompts) - len({one.prompt for one in found})
+    return Agreement(len(prompts), prompts_same, tokens, same, same / tokens, sum(first) / tokens, found)
 
 
-def _differences(model: Any, number: int, prompt: list[int], said: list[int]) -> list[Difference]:
+def _differences(model: Any, number: int, prompt: list[int], continuation: list[int]) -> list[Difference]:
+    """Positions of a continuation by llama.cpp at which PyTorch would have chosen another token."""
     with torch.inference_mode():
-        read = torch.tensor([prompt + said], device=model.device)
+        tokens = torch.tensor([prompt + continuation], device=model.device)
         # The logits at position t predict token t + 1.
-        logits_TV = model(read, logits_to_keep=len(said) + 1).logits[0, :-1].float()
+        logits_TV = model(tokens, logits_to_keep=len(continuation) + 1).logits[0, :-1].float()
     likeliest = logits_TV.argmax(-1).tolist()
     return [
         Difference(number, place, ours, theirs, float(logits_TV[place, ours] - logits_TV[place, theirs]))
-        for place, (ours, theirs) in enumerate(zip(likeliest, said, strict=True))
+        for place, (ours, theirs) in enumerate(zip(likeliest, continuation, strict=True))
         if ours != theirs
     ]

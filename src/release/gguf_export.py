@@ -1,8 +1,8 @@
-"""Writes a model that `transformers` reads as one GGUF file that llama.cpp reads.
+"""Writes a model of `transformers` as a GGUF file for llama.cpp.
 
 Three parts: load the model (adapters merged), describe its architecture (sizes, norms, positions), write its tensors
-under the names, in the order and in the number formats of llama.cpp. Whatever llama.cpp would compute differently from
-`transformers` is refused, not approximated.
+under the names, in the order and in the number formats of llama.cpp. A model that llama.cpp would compute differently
+from `transformers` is refused.
 
 F16 and Q8_0 are written by the library `gguf`. It cannot make the formats of Q4_K_M, and xllamacpp has no Python call
 for them; the function of llama.cpp that makes them is in its shared library, and is called there.
@@ -36,7 +36,7 @@ from .gguf_tokenizer import exported_tokenizer, write_vocabulary
 log = logging.getLogger(__name__)
 
 FAMILIES: Mapping[str, gguf.MODEL_ARCH] = {"qwen3": gguf.MODEL_ARCH.QWEN3, "llama": gguf.MODEL_ARCH.LLAMA}
-"""By `model_type` in config.json."""
+"""Architecture in llama.cpp by `model_type` in config.json."""
 Kind = Literal["f16", "q8_0", "q4_k_m"]
 FILE_TYPES: Mapping[Kind, gguf.LlamaFileType] = {
     "f16": gguf.LlamaFileType.MOSTLY_F16,
@@ -44,14 +44,14 @@ FILE_TYPES: Mapping[Kind, gguf.LlamaFileType] = {
     "q4_k_m": gguf.LlamaFileType.MOSTLY_Q4_K_M,
 }
 FUNCTIONS = "askgate.functions"
-"""Key of the names of the functions that the policy calls."""
+"""Key in the GGUF file with the names of the functions that the policy calls."""
 _TYPES = gguf.GGMLQuantizationType
 _F32, _F16, _Q8_0 = _TYPES.F32, _TYPES.F16, _TYPES.Q8_0
 LOGITS = ("token_embd.weight", "output.weight")
 BLOCK, SUPER_BLOCK = 32, 256
-"""Numbers that share one scale: in Q8_0 and Q5_0, and in the K formats."""
+"""Number of values that share one scale, in Q8_0 and Q5_0 and in the K formats."""
 _LAYER = re.compile(r"blk\.(\d+)\.(attn_v|ffn_down)\.weight")
-"""Tensors of which llama.cpp keeps some in six bits in Q4_K_M."""
+"""Tensors that Q4_K_M stores in six bits in some of the layers."""
 
 
 def load_merged(folder: Path, adapter: Path | None) -> Any:
@@ -115,7 +115,8 @@ def _explained(what: str, where: Path, remedy: str) -> Iterator[None]:
 def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, functions: Sequence[str] = ()) -> None:
     """Writes the file. The same model gives the same bytes; the file appears only when it is complete.
 
-    `functions`: those that the policy calls, for whoever talks with it; none if it writes tags.
+    `functions`: names of the functions that the policy calls, so that readers of the file can offer them; none if it
+    writes tags.
     """
     architecture = family(model.config)
     rows = model.get_input_embeddings().weight.shape[0]
@@ -145,7 +146,7 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str, fun
 
 
 def policy_folders(given: Path, adapter: Path | None = None) -> tuple[Path, Path | None]:
-    """Folders of model and adapters: the user's, a shipped one (`models/tiny`), or those of a hub model."""
+    """Folders of model and adapters: a folder of the user, a shipped one (`models/tiny`), or a model of the hub."""
     folder = shipped(given)
     if not folder.is_dir() and not may_be_on_hub(folder):
         raise BadInput("no such folder", where=str(given), remedy="name a folder with config.json and safetensors")
@@ -153,7 +154,7 @@ def policy_folders(given: Path, adapter: Path | None = None) -> tuple[Path, Path
 
 
 def family(config: Any) -> gguf.MODEL_ARCH:
-    """The architecture in llama.cpp. Refuses what that would compute differently."""
+    """The architecture in llama.cpp. Refuses a model that llama.cpp would compute differently."""
     if config.model_type not in FAMILIES:
         what = f"models of type {config.model_type} are not exported"
         remedy = f"use a model of the families {', '.join(FAMILIES)}"
@@ -276,11 +277,12 @@ def in_pairs(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
 
 
 def _stored_as(name: str, weight: Any, config: Any, kind: Kind) -> gguf.GGMLQuantizationType:
-    """Norms and biases are small and stay in F32. With q8_0 the output layer stays in F16, because 8 bits there would
-    change the choice of tokens directly.
+    """The number format of a tensor.
 
-    Q4_K_M is llama.cpp's mixture: six bits for the logits and for half of the layers' values and down projections, four
-    for the rest. Rows that are no multiple of 256 get Q8_0 and Q5_0 instead.
+    Norms and biases are small and stay in F32. With q8_0 the output layer stays in F16, because 8 bits there would
+    change the choice of tokens directly. Q4_K_M is llama.cpp's mixture: six bits for the logits and for half of the
+    layers' values and down projections, four for the rest. Rows whose length is no multiple of 256 get Q8_0 and Q5_0
+    instead.
     """
     if weight.dim() == 1:
         return _F32
@@ -297,7 +299,8 @@ def _stored_as(name: str, weight: Any, config: Any, kind: Kind) -> gguf.GGMLQuan
 
 
 def _more_bits(layer: int, layers: int) -> bool:
-    """
+    """Whether Q4_K_M has six bits for values and down projection of a layer.
+
     >>> [layer for layer in range(16) if _more_bits(layer, 16)]
     [0, 1, 4, 7, 10, 13, 14, 15]
     """

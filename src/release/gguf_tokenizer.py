@@ -1,8 +1,8 @@
 """Converts a byte-level BPE tokenizer to GGUF and back, with special tokens, merges and chat template.
 
-A GGUF file does not say how text is split into words before BPE. It has a name, and llama.cpp has the rules of that
-name. A wrong name gives other tokens for the same text and no error, so a tokenizer is exported only if its rules are
-literally those of a name in PRE_TOKENIZERS.
+A GGUF file does not have the rules by which text is split into words before BPE. It has a name, and llama.cpp has the
+rules of that name. A wrong name gives other tokens for the same text and no error, so a tokenizer is exported only if
+its rules are literally those of a name in PRE_TOKENIZERS.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ Rule = dict[str, Any]
 
 
 class PreTokenizer(Struct, frozen=True):
-    """How text is split into words before BPE."""
+    """Rules that split text into words before BPE."""
 
     rules: list[Rule]
     ignore_merges: bool
-    """A word that is a token itself is not built from merges."""
+    """Whether a word that is a token itself is taken whole, without merges."""
 
 
 PRE_TOKENIZERS = msgspec.json.decode(
     Path(__file__).with_name("pre_tokenizers.json").read_bytes(), type=dict[str, PreTokenizer]
 )
-"""By name in llama.cpp (`tokenizer.ggml.pre`)."""
+"""Pre-tokenizers by their name in llama.cpp (`tokenizer.ggml.pre`)."""
 _KEY = "tokenizer.ggml."
 _SPECIAL = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 """Special tokens: name in `transformers`, name in GGUF."""
 
 
 def exported_tokenizer(tokenizer: PreTrainedTokenizerBase, size: int) -> dict[str, Any]:
-    """Content of tokenizer.json. Refuses what llama.cpp or an embedding of `size` rows does not have."""
+    """Content of tokenizer.json. Refuses a tokenizer that llama.cpp cannot express, or with more than `size` tokens."""
     made = _tokenizer_json(tokenizer)
     largest = max([*made["model"]["vocab"].values(), *(entry["id"] for entry in made["added_tokens"])])
     if largest >= size:
         what = f"the tokenizer has token {largest}, the model has {size} rows"
         raise BadInput(what, where="tokenizer.json", remedy="use the tokenizer that belongs to the model")
-    _pre_tokenizer(made)
+    _pre_tokenizer(made)  # raises if llama.cpp has no name for its rules
     return made
 
 

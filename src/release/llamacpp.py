@@ -34,38 +34,38 @@ ANSWER_S = 600.0
 class LlamaCpp:
     """Client of one llama.cpp server, for one dialogue at a time.
 
-    The server keeps the prompt it has read, so a prompt that extends the last one is read only from there on.
+    The server keeps the last prompt, so of a prompt that extends it, it reads only the new tokens.
     """
 
     def __init__(self, address: str, path: Path) -> None:
         self.path = path
         # A connection per request: the server closes idle ones while PyTorch computes.
-        alone = httpx2.Limits(max_keepalive_connections=0)
+        no_reuse = httpx2.Limits(max_keepalive_connections=0)
         self._http = httpx2.Client(
-            base_url=address.removesuffix("/v1"), timeout=ANSWER_S, trust_env=False, limits=alone
+            base_url=address.removesuffix("/v1"), timeout=ANSWER_S, trust_env=False, limits=no_reuse
         )
 
     def close(self) -> None:
         self._http.close()
 
-    def complete(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
+    def complete(self, tokens: Sequence[int], max_tokens: int, temperature: float | None, seed: int = 0) -> list[int]:
         """The model's continuation of the tokens, with the end token if there was one. No temperature: greedy.
 
-        It ends after `most` tokens, or at a token that the file or llama.cpp itself treats as an end.
+        It ends after `max_tokens`, or at a token that the file or llama.cpp itself treats as an end.
         """
-        chance = {"temperature": 0.0} if temperature is None else {"temperature": temperature, "seed": seed}
-        wanted = {"prompt": list(tokens), "n_predict": most, "samplers": ["temperature"], **chance}
-        wanted |= {"return_tokens": True, "cache_prompt": True}
-        said: list[int] = self._ask("/completion", wanted)["tokens"]
-        if not said:
+        sampling = {"temperature": 0.0} if temperature is None else {"temperature": temperature, "seed": seed}
+        body = {"prompt": list(tokens), "n_predict": max_tokens, "samplers": ["temperature"], **sampling}
+        body |= {"return_tokens": True, "cache_prompt": True}
+        new_tokens: list[int] = self._ask("/completion", body)["tokens"]
+        if not new_tokens:
             raise BadInput("llama.cpp returned no token", where=str(self.path), remedy="export the model again")
-        return said
+        return new_tokens
 
     def tokenize(self, text: str) -> list[int]:
         """Tokens of a text by llama.cpp, special tokens included. For comparison only."""
-        wanted = {"content": text, "add_special": False, "parse_special": True}
-        found: list[int] = self._ask("/tokenize", wanted)["tokens"]
-        return found
+        body = {"content": text, "add_special": False, "parse_special": True}
+        tokens: list[int] = self._ask("/tokenize", body)["tokens"]
+        return tokens
 
     def _ask(self, path: str, body: dict[str, Any]) -> Any:
         try:
@@ -111,30 +111,31 @@ def rollout_llamacpp(
 
     Dialogues run one at a time: a batch would change the last bits of the results.
     """
-    made = []
+    episodes = []
     for place, job in enumerate(jobs):
-        one = Dialogue(job, None, renderer, limits, user, watch)
-        _run(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}")
-        made.append(one.env.episode(job.seed, job.level))
+        dialogue = Dialogue(job, None, renderer, limits, user, watch)
+        _run(llama, dialogue, None if greedy else limits.temperature, f"{job.seed}:{place}")
+        episodes.append(dialogue.env.episode(job.seed, job.level))
         progress(1)
-    return made
+    return episodes
 
 
 def complete_llamacpp(
     llama: LlamaCpp, renderer: Renderer, prompt: list[int], limits: RolloutLimits, greedy: bool
 ) -> str:
     """One reply to a prompt, without environment."""
-    one = Completion(prompt, None, renderer, limits)
-    _run(llama, one, None if greedy else limits.temperature, "0")
-    return one.text
+    completion = Completion(prompt, None, renderer, limits)
+    _run(llama, completion, None if greedy else limits.temperature, "0")
+    return completion.text
 
 
-def _run(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, chance: str) -> None:
+def _run(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, seed_text: str) -> None:
+    """Runs a dialogue to its end. The seed of each turn is a checksum of `seed_text` and the number of tokens."""
     while not dialogue.over:
         length, segments = len(dialogue.tokens), len(dialogue.segments)
-        seed = zlib.crc32(f"{chance}:{length}".encode())
+        seed = zlib.crc32(f"{seed_text}:{length}".encode())
         for token in llama.complete(dialogue.tokens, dialogue.turn_room(), temperature, seed):
-            # llama.cpp has its own end tokens; only the dialogue decides when the turn is over.
+            # Only the dialogue decides when the turn is over; llama.cpp has end tokens of its own.
             dialogue.take(token, 0.0)
             length += 1
             if dialogue.over or len(dialogue.tokens) != length or len(dialogue.segments) != segments:

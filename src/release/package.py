@@ -7,7 +7,7 @@
     package/*.sig, package/model.pub   a signature per model, and the public key
     ...                           the run folder: configs, templates, data, evidence, ledger, episodes, models
 
-A package holds only the kinds of file that a run writes (`belongs`): no code that could run, no hidden file, no link.
+A package has only kinds of file that a run writes (`may_be_packed`): no code that could run, no hidden file, no link.
 Own classes, which are evidence, are in it as text (`coach.py.txt`). A file with a secret in it is refused. The same run
 gives the same bytes, except for signatures.
 """
@@ -69,8 +69,6 @@ STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"
 KINDS = tuple(f"{_TEXTS} {WEIGHTS} .model .tiktoken .jinja /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
-
-
 _RECORDED = re.compile(
     rf"reports/(preflight/(round1|round2_(pass|fail)|amber_({'|'.join(remedies('ambers'))})(\.\d+)?)\.json"
     rf"|preflight/round[12]/(({'|'.join(GATE_NAMES)})_report\.json|scoring_monitor\.json|(fresh_scores|unstable_samples)\.jsonl)"
@@ -89,7 +87,7 @@ class PackageFacts(Record, frozen=True):
     config: str
     models: dict[str, str]
     ambers: dict[str, str]
-    """Facts that the owner was told, each with who signed it off."""
+    """The ambers by name, each with the names of those who signed it off."""
     machine: dict[str, str]
     """Machine on which it was packed. A CPU run gives the same weights with the same torch, instruction set and thread
     count."""
@@ -98,15 +96,15 @@ class PackageFacts(Record, frozen=True):
 
 
 class NotForRelease(BadInput):
-    """The evidence holds, but not the quality: exit code 1."""
+    """Raised if the evidence is valid, but a gate or a sign-off is missing (exit code 1)."""
 
     exit_code = 1
 
 
 def make_package(out: Path, key: Path | None, password: bytes | None, tell: Tell) -> Path:
-    """Verifies all evidence first. A run that does not verify, or without results that passed, is not packed."""
+    """Verifies all evidence, then packs the run. Refuses a run that does not verify or whose results did not pass."""
     if key is not None:
-        signing_key(key, password)  # verifying takes a minute; a key that cannot sign is refused before it
+        signing_key(key, password)  # refuses a key that cannot sign before the verification, which takes a minute
     rounds = verify(False, tell)
     if not any(one.round == "round2" and one.passed for one in rounds):
         raise BadInput("there is no ticket", where=str(TICKET), remedy="pass both rounds, train, then pack")
@@ -139,9 +137,9 @@ def make_package(out: Path, key: Path | None, password: bytes | None, tell: Tell
         for folder in folders:
             name = signature_of(folder.as_posix()).as_posix()
             made[name], made[PUBLIC.as_posix()] = sign_model(folder, key, password)
-    sums = {name: sha256_file(path) for name, path in files.items()}
-    sums |= {name: sha256(content).hexdigest() for name, content in made.items()}
-    made[SUMS] = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
+    checksums = {name: sha256_file(path) for name, path in files.items()}
+    checksums |= {name: sha256(content).hexdigest() for name, content in made.items()}
+    made[SUMS] = "".join(f"{checksums[name]}  {name}\n" for name in sorted(checksums)).encode()
     if key is not None:
         # The signature of a model does not cover the evidence beside it; that of the list covers everything.
         with TemporaryDirectory() as work:
@@ -154,7 +152,7 @@ def make_package(out: Path, key: Path | None, password: bytes | None, tell: Tell
 
 
 def pages(profile: Profile, config: TrainConfig, report: TrialReport) -> dict[str, bytes]:
-    """The pages of a release, made from what was proved: nothing is packed as it was found."""
+    """The pages of a release, made again from the verified evidence, with their paths."""
     path = newest_evaluation()
     assert path is not None
     found = replace(gather_run(profile), ts=report.ts)
@@ -174,19 +172,19 @@ def signature_of(folder: str) -> Path:
     return OWN / f"{folder.replace('/', '_')}.sig"
 
 
-def belongs(name: str) -> bool:
-    """Whether a package may hold a file of that name.
+def may_be_packed(name: str) -> bool:
+    """Whether a package may have a file of that name.
 
-    >>> belongs("configs/quickstart.yaml"), belongs("torch.py"), belongs("configs/.env"), belongs("owner.pem")
-    (True, False, False, False)
+    >>> [may_be_packed(name) for name in ("configs/quickstart.yaml", "torch.py", "configs/.env", "owner.pem")]
+    [True, False, False, False]
     """
-    # The fingerprint of a folder leaves out caches of Python, so nothing proves a file there.
+    # The fingerprint of a folder leaves out caches of Python, so nothing proves the files in them.
     unproved = any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
     return name in STORE or (name.endswith(KINDS) and not unproved)
 
 
 def refuse_secrets(files: Iterable[tuple[str, bytes]], outcome: str) -> None:
-    """Refuses files, by name and content, of which one has a secret in it. `outcome`: what is not done then."""
+    """Refuses files (name and content) if one contains a secret. `outcome`: the consequence, for the message."""
     for name, content in files:
         if found := find_secret(content, os.environ):
             line, kind = found
@@ -195,24 +193,24 @@ def refuse_secrets(files: Iterable[tuple[str, bytes]], outcome: str) -> None:
 
 
 def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """Name in the package and path of each file, here or among the files that come with AskGate.
+    """Name in the package and path of each file, which is in this folder or comes with AskGate.
 
-    In an unpacked package, the files that may be in it.
+    In an unpacked package: the files that it may have.
     """
     run = paths.run_of(paths.GATED_CHECKPOINTS)
-    held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
-    held = [path for path in held if paths.run_folder(path) is None]  # those of the run have the names of their links
-    _refuse_recorded_by_hand(held)
-    # Without the owner's key sign-offs are in the manifest, and a signature would be nobody's.
+    recorded = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
+    recorded = [path for path in recorded if paths.run_folder(path) is None]  # the run's files are added below
+    _refuse_recorded_by_hand(recorded)
+    # Without the owner's key sign-offs are in the manifest, and signed files prove nothing.
     profile = load_profile(read_round(TICKET).profile)
     of_ambers = (path for one in ambers(profile) for path in amber_files(one.name, signed=True))
     signed = [ENVELOPE, *of_ambers] if profile.owner_key else []
-    needed = [*held, MANIFEST, ANCHORS, ROUND1, TICKET, *signed, *config_files(config)]
+    needed = [*recorded, MANIFEST, ANCHORS, ROUND1, TICKET, *signed, *config_files(config)]
     base = Path(settings.base_model)
     wanted = [*(base / file.name for file in model_files(shipped(base))), *map(Path, STORE)]
     for path in (*wanted, *needed, *models, *map(warm_start_of, models)):
-        # Own classes are evidence; under this name nobody imports them.
-        name = inert(path) if path.suffix == ".py" and path in held else path
+        # Own classes are evidence. Under this name they cannot be imported.
+        name = inert(path) if path.suffix == ".py" and path in recorded else path
         here = shipped(path) if shipped(path).exists() else name
         if not here.exists():
             continue
@@ -227,21 +225,24 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
             yield from _files(path, run / path)
 
 
-def _refuse_recorded_by_hand(held: Iterable[Path]) -> None:
-    """Refuses a report in the manifest that neither a round nor a run has recorded: nothing proves what it says."""
+def _refuse_recorded_by_hand(recorded: Iterable[Path]) -> None:
+    """Refuses a report in the manifest that neither a round nor a run records: nothing proves its content."""
     known = {name for path in (ROUND1, TICKET) if path.exists() for name, _ in evidence(read_round(path))}
     known |= {str(path) for name in NAMES for _, path in load_profile(name).paths}
-    for path in held:
+    for path in recorded:
         if path.is_relative_to(paths.REPORTS) and str(path) not in known and not _RECORDED.fullmatch(path.as_posix()):
             what, remedy = "was recorded by hand", "put the manifest back as the rounds and the run left it"
             raise BadInput(f"{what}: no round and no run writes it", where=path.as_posix(), remedy=remedy)
 
 
 def _files(path: Path, here: Path, needed: bool = False) -> Iterator[tuple[str, Path]]:
-    """Name in the package and path of a file, or of all files in a folder. Whoever verifies reads what is `needed`."""
+    """Name in the package and path of a file, or of all files in a folder.
+
+    `needed`: these files are evidence, so one that a package may not have is refused; otherwise it is left out.
+    """
     for file in sorted(here.rglob("*")) if here.is_dir() else [here]:
         name = (path / file.relative_to(here) if here.is_dir() else path).as_posix()
-        if not belongs(name):
+        if not may_be_packed(name):
             if needed and file.is_file() and "__pycache__" not in file.parts:
                 what = "is part of the evidence, and no kind of file that a package holds"
                 raise BadInput(what, where=name, remedy=f"give it a name that ends with one of {' '.join(KINDS)}")
@@ -253,11 +254,8 @@ def _files(path: Path, here: Path, needed: bool = False) -> Iterator[tuple[str, 
 
 
 def write_package(out: Path, files: Mapping[str, Path], made: Mapping[str, bytes]) -> None:
-    """Writes files in order of their names, without owner and time, so that the bytes depend on the run only.
-
-    Removes first what a killed packing left there.
-    """
-    sweep(out)
+    """Writes files in order of their names, without owner and time, so that the bytes depend on the run only."""
+    sweep(out)  # temporary files of a killed command
     with (
         atomic_write(out) as handle,
         gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as packed,

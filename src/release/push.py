@@ -64,17 +64,17 @@ def _push(repo: str, kind: str, card: str, files: Mapping[str, Path], public: bo
     parts += [CommitOperationAdd(name, str(path)) for name, path in sorted(files.items())]
     try:
         try:
-            is_open = not api.repo_info(repo, repo_type=kind).private
+            is_public = not api.repo_info(repo, repo_type=kind).private
         except RepositoryNotFoundError:
-            is_open = False
-        if is_open and not public:
+            is_public = False
+        if is_public and not public:
             what = "this repository is public, so everybody could read what is pushed"
             raise BadInput(what, where=repo, remedy="add --public if that is what you want, or name another repository")
         address = api.create_repo(repo, repo_type=kind, private=not public, exist_ok=True)
         api.create_commit(repo, parts, commit_message="Push with AskGate", repo_type=kind)
     except (HfHubHTTPError, HTTPError, OSError, ValueError, RuntimeError) as error:
-        told = str(error.__cause__ or error).strip() or type(error).__name__
-        why = masker(os.environ, token)(told.splitlines()[0])
+        message = str(error.__cause__ or error).strip() or type(error).__name__
+        why = masker(os.environ, token)(message.splitlines()[0])
         remedy = f"check the name, and that the token may write to {repo}"
         raise BadInput(f"the hub did not take it ({why})", where=repo, remedy=remedy) from None
     return str(address)
@@ -86,7 +86,7 @@ def _require_name(repo: str) -> None:
 
 
 def _texts(card: str, files: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
-    """What can be read in the card and in each file, by name."""
+    """Name and readable content of the card and of each file."""
     yield CARD, card.encode()
     for name, path in files.items():
         if path.suffix == PARQUET:

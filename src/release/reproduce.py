@@ -1,8 +1,8 @@
 """Verifies somebody else's package on this machine in seconds, or trains it again (`askgate reproduce`).
 
-The package is unpacked into a temporary folder; nothing is written elsewhere, whatever names and links it contains.
-Nothing in it is trusted before its checksums were verified, no file outside is read because it says so, and no class
-that its config names is built unless the caller names it too.
+The package is unpacked into a temporary folder; nothing is written elsewhere, whatever names and links it contains. It
+is not trusted before its checksums were verified. It cannot make AskGate read a file outside of it, or build a class
+that its config names, unless the caller names that class too.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from .package import (
     SUMS,
     SUMS_SIGNATURE,
     PackageFacts,
-    belongs,
     contents,
+    may_be_packed,
     pages,
     signature_of,
     this_machine,
@@ -90,7 +90,8 @@ def reproduce(
 
 
 def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
-    tell(f"files: {check_sums(folder)} as they were packed")
+    """Verifies an unpacked package: checksums, signatures, evidence, models, results and pages."""
+    tell(f"files: {verify_checksums(folder)} as they were packed")
     own = real_path(public_key) if public_key else None
     with chdir(folder):
         try:
@@ -157,7 +158,7 @@ def _refuse_unexplained(facts: PackageFacts, config: TrainConfig, made: Mapping[
             raise BadInput("is no file of the run that was packed", where=file, remedy=AGAIN)
 
 
-def check_sums(folder: Path) -> int:
+def verify_checksums(folder: Path) -> int:
     """Checks that the list and the files match one to one. Returns the number of files."""
     try:
         text = (folder / SUMS).read_bytes().decode()
@@ -174,7 +175,7 @@ def check_sums(folder: Path) -> int:
     if len(stated) != len(lines):
         raise BadInput("lists a file twice", where=SUMS, remedy=AGAIN)
     for name in sorted(there | set(stated)):
-        if not belongs(name):
+        if not may_be_packed(name):
             raise BadInput("is no kind of file that a package holds", where=name, remedy=AGAIN)
         if name not in stated:
             raise BadInput("is not in the list of the package", where=name, remedy=AGAIN)
@@ -212,9 +213,10 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[s
 
 
 def training_again(config: str) -> tuple[list[str], dict[str, str]]:
-    """Command and environment. With -P Python imports nothing from the working folder, here the package.
+    """Command and environment of a training with the package's config.
 
-    The package names the judge's address, so the child gets no key for it; and no mirror, which is outside the package.
+    -P: Python must not import from the working folder, which is the package. No SCORER_API_KEY, because the package
+    names the address of the judge. No mirror, because it is outside of the package.
     """
     environment = {name: value for name, value in os.environ.items() if name != "SCORER_API_KEY"}
     command = verb("ppo_runner", "--config", config, "--set", "checkpoint.mirror=null")
@@ -222,7 +224,7 @@ def training_again(config: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _refuse_classes(config: str, allowed: Sequence[str]) -> None:
-    """Refuses a config with classes that are not built in: any installed class could be named, with any arguments."""
+    """Refuses a config with classes that are not built in and not allowed: it may name any installed class."""
     for name in load_train_config(Path(config)).own_classes:
         if ":" in name and name not in allowed:
             what = f"the package would run {name}, which is not part of AskGate"
@@ -230,11 +232,11 @@ def _refuse_classes(config: str, allowed: Sequence[str]) -> None:
 
 
 def _refuse_other_code(ticket: Round) -> None:
-    """Refuses to train with other code than the rounds were measured with: the ticket would be refused anyway."""
+    """Refuses to train with other code than that which measured the rounds; the trainer would refuse the ticket."""
     if (ticket.code, ticket.launchers) == (code_sha256(), launchers_sha256()):
         return
     commit = ticket.commit.removesuffix(DIRTY)
-    if re.fullmatch("[0-9a-f]{40}", commit):  # the package says so: nothing else gets into a command to copy
+    if re.fullmatch("[0-9a-f]{40}", commit):  # from the package, and shown in a command that people copy
         more = ", with the maker's local changes" if ticket.commit.endswith(DIRTY) else ""
         remedy = f"in a clone of AskGate: git checkout {commit}{more}; make setup; then run this command there"
     else:
@@ -252,7 +254,7 @@ def _refuse_outside(facts: PackageFacts) -> None:
     named += [(MANIFEST, entry.path) for entry in Manifest().entries]
     for path in (one for one in (ROUND1, TICKET, REFUSAL) if one.exists()):
         report = read_round(path)
-        named += [(path, printed.path) for printed in report.files.values()]
+        named += [(path, fingerprint.path) for fingerprint in report.files.values()]
         named += [(path, name) for finding in report.findings for name in finding.evidence]
     for where, name in named:
         _refuse_path(where, name)
@@ -283,7 +285,7 @@ def _check_models(facts: PackageFacts) -> TrainConfig:
 
 
 def _check_signatures(facts: PackageFacts, public_key: Path | None, tell: Tell) -> None:
-    """The list of checksums is signed, and with it everything. Each model is also signed by itself."""
+    """Checks the signatures of the list of checksums, which covers everything, and of each model."""
     listed = Path(SUMS_SIGNATURE)
     if not listed.exists() and (public_key or not PUBLIC.exists()):
         if public_key:
@@ -291,7 +293,7 @@ def _check_signatures(facts: PackageFacts, public_key: Path | None, tell: Tell) 
         tell("signature: none")
         return
     if not public_key and not can_sign():
-        # A key from the package itself only shows that nothing was damaged by accident, as the checksums do.
+        # With the key from the package itself a signature shows no more than the checksums.
         tell("signature: not checked (pip install 'askgate[sign]', and give the maker's key with --public-key)")
         return
     key = public_key or PUBLIC
@@ -304,10 +306,10 @@ def _check_signatures(facts: PackageFacts, public_key: Path | None, tell: Tell) 
 
 @contextmanager
 def unpacked(package: Path) -> Iterator[Path]:
-    """The package in a temporary folder."""
+    """Unpacks the package into a temporary folder and yields it."""
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        if package.exists() and not package.is_file():  # a pipe would be waited for
+        if package.exists() and not package.is_file():  # such as a pipe, which would block
             raise BadInput("is not a file", where=str(package), remedy="check the path")
         try:
             with open(package, "rb") as handle:
@@ -324,18 +326,18 @@ def _unpack(handle: IO[bytes], package: Path, folder: Path) -> None:
     if handle.read(len(GZIP)) != GZIP:
         raise BadInput("is not a package", where=str(package), remedy=AGAIN)
     handle.seek(0)
-    bytes_ = _Bounded(handle, package)
+    reader = _Bounded(handle, package)
     seen: set[str] = set()
-    with tarfile.open(fileobj=bytes_, mode="r|") as archive:
+    with tarfile.open(fileobj=reader, mode="r|") as archive:
         for member in archive:
             if not member.isfile() or member.issparse() or not member.name.isprintable():
                 raise BadInput("is not a plain file", where=f"{package}: {member.name!r}", remedy=AGAIN)
-            name = os.path.normpath(member.name).casefold()  # some disks know no other case
+            name = os.path.normpath(member.name).casefold()  # some file systems ignore case
             if name in seen:
                 raise BadInput("is there twice", where=f"{package}: {member.name}", remedy=AGAIN)
             seen.add(name)
             archive.extract(member, folder, filter="data")
-    while rest := bytes_.read(CHUNK):  # reads to the end, so that gzip checks its checksum
+    while rest := reader.read(CHUNK):  # reads to the end, so that gzip checks its checksum
         if rest.strip(b"\0"):
             raise BadInput("has more behind its last file", where=str(package), remedy=AGAIN)
 

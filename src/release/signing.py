@@ -68,7 +68,7 @@ def verify_model(model: Path, signature: Path, public: Path) -> None:
         verifying = Config()  # type: ignore[no-untyped-call]
         verifying.use_elliptic_key_verifier(public_key=public).verify(model, signature)
     except Exception as error:
-        # The package raises whatever its parts raise. Any exception means that the signature was not confirmed.
+        # The package raises exceptions of many kinds. Each means that the signature was not confirmed.
         what = f"the signature is not valid ({str(error).splitlines()[0] if str(error) else type(error).__name__})"
         remedy = "get the package again from its maker, or compare the public key with the maker's"
         raise BadInput(what, where=str(signature), remedy=remedy) from error
@@ -86,12 +86,12 @@ def _require() -> None:
 
 
 def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:
-    """A round as an in-toto statement about the files it measured and the weights trained with the ticket."""
-    measured = [_resource(printed) for printed in report.files.values()]
+    """A round as an in-toto statement about the files that it measured and the weights trained with the ticket."""
+    measured = [_resource(fingerprint) for fingerprint in report.files.values()]
     trained = [
-        {"name": f"{folder}/{name}", "digest": {"sha256": filed.sha256}}
+        {"name": f"{folder}/{name}", "digest": {"sha256": sealed.sha256}}
         for folder in models
-        for name, filed in read_seal(Path(folder)).files.items()
+        for name, sealed in read_seal(Path(folder)).files.items()
         if name.endswith(".safetensors")
     ]
     used = {"round": report.round, "profile": report.profile, "askgate": report.version}
@@ -109,10 +109,10 @@ def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:
 
 
 def statements(rounds: Sequence[Round], models: Sequence[str]) -> bytes:
-    """One statement per line. The same rounds give the same bytes, so the statements can be checked against them."""
+    """One statement per line. The same rounds give the same bytes, so `reproduce` compares them."""
     return b"".join(msgspec.json.encode(statement(one, models)) + b"\n" for one in rounds)
 
 
-def _resource(printed: Fingerprint) -> dict[str, Any]:
-    kind = "dirHash" if shipped(Path(printed.path)).is_dir() else "sha256"
-    return {"name": printed.path, "digest": {kind: printed.sha256}}
+def _resource(fingerprint: Fingerprint) -> dict[str, Any]:
+    kind = "dirHash" if shipped(Path(fingerprint.path)).is_dir() else "sha256"
+    return {"name": fingerprint.path, "digest": {kind: fingerprint.sha256}}

@@ -1,4 +1,4 @@
-"""Calibrated weights of the reward: least squares fit to success over the simplex, regularized toward a prior.
+"""Calibrates the weights of the reward: least squares fit to success over the simplex, regularized toward a prior.
 
     minimize  sum_i s_i (a + x_i'w - y_i)^2 / sum_i s_i  +  l2 |w - prior|^2
     over a and w   with   sum(w) = 1,   0 <= w <= cap
@@ -6,10 +6,10 @@
 x_i are the dimensions of episode i, y_i is 1 for success, s_i is its weight. The squared error is averaged, not
 summed, so `l2` means the same for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
 
-Without the intercept a, which is no part of the score, the weights would go to whatever dimension has a mean near the
-success rate, not to those that tell right from wrong.
+The intercept a is not part of the score. Without it the weights would go to dimensions whose mean is near the success
+rate, not to those that tell right from wrong.
 
-Every fit (all episodes, each fold's training part, each bootstrap resample) differs only in how often an episode
+The fits (all episodes, the training part of each fold, each bootstrap resample) differ only in how often an episode
 counts, so one pass over the episodes gives the normal equations of all of them. The weights are compared with the old
 ones on held-out folds, by rank correlation with success (median over the folds) and mean absolute error; there every
 episode counts once.
@@ -60,13 +60,13 @@ class Weight(Struct, frozen=True):
 
 class Calibration(Struct, frozen=True):
     weights: dict[str, Weight]
-    rank_corr: Compared
+    rank_corr: OldAndNew
     """Median over the folds."""
-    mae: Compared
+    mae: OldAndNew
     """Over all held-out episodes."""
     folds: list[Fold]
     residual: float
-    """How far from optimal the weights are; see `simplex_qp.optimality_gap`."""
+    """Gap of the weights to the optimum (`simplex_qp.optimality_gap`)."""
     episodes: int
     samples: int
     success_rate: float
@@ -75,7 +75,7 @@ class Calibration(Struct, frozen=True):
 def calibrate_weights(
     scores: Scores, baseline: Baseline, *, l2: float, cv: int, boot: int, seed: int, cap: float
 ) -> Calibration:
-    """The columns of `scores` are the dimensions of `baseline`, in its order."""
+    """Fits the weights and measures them on held-out folds. The columns of `scores` must be those of `baseline`."""
     if len(baseline.names) * cap < 1:
         raise BadInput(
             f"{len(baseline.names)} weights of at most {cap} cannot sum to 1",
@@ -92,7 +92,7 @@ def calibrate_weights(
     fitted = fit(scores, counts_RG, np.array(baseline.prior), l2, cap)
     w_RD = np.array([one.w_D for one in fitted])
     held_out = HeldOut(scores, fold_G[scores.source_N], baseline, w_RD[1 : cv + 1])
-    rank_corr, mae = held_out.compared(boot, rng)
+    rank_corr, mae = held_out.compare(boot, rng)
     return Calibration(
         weights=_weights(scores.names, w_RD[0], w_RD[cv + 1 :], baseline),
         rank_corr=rank_corr,
@@ -106,7 +106,7 @@ def calibrate_weights(
 
 
 def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, cap: float) -> list[Solution]:
-    """A solution for each row of counts: how often every source counts in it."""
+    """A solution for each row of `counts_RG`, which has the number of times that each source counts."""
     size = len(prior_D)
     rows, columns = np.triu_indices(size)
     squares = len(rows)
@@ -120,13 +120,14 @@ def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, 
         xx, xy, x_mean, y_mean = np.split(means, [squares, squares + size, squares + 2 * size])
         h = np.empty((size, size))
         h[rows, columns] = h[columns, rows] = xx
-        # For given weights the best intercept is the mean residual. With it, these moments become covariances.
+        # For given weights the best intercept is the mean residual. It turns these moments into covariances.
         h -= np.outer(x_mean, x_mean)
         found.append(solve(h + l2 * np.eye(size), xy - x_mean * y_mean + l2 * prior_D, cap))
     return found
 
 
 def _weights(names: tuple[str, ...], w_D: F64, boot_BD: F64, baseline: Baseline) -> dict[str, Weight]:
+    """The weights by dimension, with their bootstrap intervals."""
     found = {}
     for place, name in enumerate(names):
         low, high = stats.interval(boot_BD[:, place])
@@ -138,7 +139,7 @@ def _weights(names: tuple[str, ...], w_D: F64, boot_BD: F64, baseline: Baseline)
 def assign_folds(source_N: I64, success_N: F64, cv: int, rng: np.random.Generator) -> I64:
     """The fold of every source. Sources are sorted by success rate, equal ones at random, and dealt out in turn.
 
-    Every fold must hold successes and failures, for no correlation can be measured on one outcome alone.
+    Every fold must have successes and failures, because no correlation can be measured on one outcome alone.
     """
     episodes = np.bincount(source_N)
     rate = np.bincount(source_N, weights=success_N) / episodes
@@ -168,14 +169,14 @@ class Fold(Struct, frozen=True):
     """Fitted without this fold."""
 
 
-class Compared(Struct, frozen=True):
+class OldAndNew(Struct, frozen=True):
     """A held-out figure of the old and of the calibrated weights."""
 
     old: float
     new: float
     change_low: float | None
     change_high: float | None
-    """New less old, the middle 95% of the resamples of held-out episodes."""
+    """New less old: the middle 95% of the resamples of held-out episodes."""
 
 
 class HeldOut:
@@ -183,20 +184,20 @@ class HeldOut:
 
     def __init__(self, scores: Scores, fold_N: I64, baseline: Baseline, w_KD: F64) -> None:
         self._source, self._success = scores.source_N, scores.success_N
-        self._by = {
+        self._scores = {
             "old": scores.matrix_ND @ np.array(baseline.old),
             "new": np.einsum("nd,nd->n", scores.matrix_ND, w_KD[fold_N]),
         }
         self._parts = [np.flatnonzero(fold_N == fold) for fold in range(len(w_KD))]
         self._rankings = {
-            name: [stats.Ranking(values[part]) for part in self._parts] for name, values in self._by.items()
+            name: [stats.Ranking(values[part]) for part in self._parts] for name, values in self._scores.items()
         }
         self.folds = [
             self._fold(place, dict(zip(scores.names, w.tolist(), strict=True))) for place, w in enumerate(w_KD)
         ]
 
-    def compared(self, boot: int, rng: np.random.Generator) -> tuple[Compared, Compared]:
-        """Rank correlation and mean absolute error."""
+    def compare(self, boot: int, rng: np.random.Generator) -> tuple[OldAndNew, OldAndNew]:
+        """Rank correlation and mean absolute error of old and new weights, with intervals from `boot` resamples."""
         ones = np.ones((1, len(self._success)))
         corr, mae = self._figures(ones)
         drawn = stats.resamples(self._source, boot, rng)
@@ -205,25 +206,26 @@ class HeldOut:
             np.concatenate([one[figure]["new"] - one[figure]["old"] for one in changes] or [np.empty(0)])
             for figure in (0, 1)
         )
-        return _compared(corr, corr_changes), _compared(mae, mae_changes)
+        return _old_and_new(corr, corr_changes), _old_and_new(mae, mae_changes)
 
     def _figures(self, counts_BN: F64) -> tuple[dict[str, F64], dict[str, F64]]:
+        """Rank correlation and mean absolute error of both scores in each resample."""
         corr, mae = {}, {}
         drawn = counts_BN.sum(axis=1)
-        for name in self._by:
+        for name in self._scores:
             by_fold = [self._rank_corr(name, place, counts_BN[:, part]) for place, part in enumerate(self._parts)]
             with warnings.catch_warnings():
-                # No fold of a resample may tell anything; that resample is then left out of the interval.
+                # If all folds of a resample are NaN, so is the median, and the interval leaves that resample out.
                 warnings.simplefilter("ignore", RuntimeWarning)
                 corr[name] = np.nanmedian(by_fold, axis=0)
-            mae[name] = counts_BN @ np.abs(self._by[name] - self._success) / drawn
+            mae[name] = counts_BN @ np.abs(self._scores[name] - self._success) / drawn
         return corr, mae
 
     def _rank_corr(self, name: str, fold: int, counts: F64) -> F64:
-        """Success has only two values, so ranking it changes nothing.
+        """Rank correlation of a score with success in one fold, for each resample.
 
-        If all scores are equal, they order nothing, and the correlation is 0. If all drawn episodes succeed, or all
-        fail, it is undefined: NaN.
+        Success has only two values, so it need not be ranked. If all scores are equal, the correlation is 0. If all
+        drawn episodes succeed, or all fail, it is NaN.
         """
         ranks = self._rankings[name][fold].ranks(counts)
         success = np.broadcast_to(self._success[self._parts[fold]], counts.shape)
@@ -236,13 +238,13 @@ class HeldOut:
         part = self._parts[place]
         success = self._success[part]
         ones = np.ones((1, len(part)))
-        corr = {f"rank_corr_{name}": float(self._rank_corr(name, place, ones)[0]) for name in self._by}
-        mae = {f"mae_{name}": float(np.abs(values[part] - success).mean()) for name, values in self._by.items()}
+        corr = {f"rank_corr_{name}": float(self._rank_corr(name, place, ones)[0]) for name in self._scores}
+        mae = {f"mae_{name}": float(np.abs(values[part] - success).mean()) for name, values in self._scores.items()}
         return Fold(episodes=len(part), successes=int(success.sum()), weights=weights, **corr, **mae)
 
 
-def _compared(figures: dict[str, F64], changes: F64) -> Compared:
-    return Compared(float(figures["old"][0]), float(figures["new"][0]), *stats.interval(changes))
+def _old_and_new(figures: dict[str, F64], changes: F64) -> OldAndNew:
+    return OldAndNew(float(figures["old"][0]), float(figures["new"][0]), *stats.interval(changes))
 
 
 def weight_calib(
@@ -261,11 +263,11 @@ def weight_calib(
 ) -> tuple[Report, Path]:
     """Writes the calibrated weights to `out` and the report of the calibration; returns the report and its path.
 
-    Where no judge was asked at all, the weights are over the dimensions of the rules alone, and the gate on live scores
-    fails. Weights whose gates failed are written too, for they are the optimum; file and report say that they failed.
+    If no judge was asked at all, the weights are over the dimensions by rule alone, and the gate on live scores fails.
+    Weights are written even if their gates failed, because they are the optimum; file and report say that they failed.
 
-    `live_n`: about how many episodes the judge was to be asked; None: all. `made_from`: files that the scored episodes
-    were derived from; their SHA-256 go into the evidence.
+    `live_n`: number of episodes that the judge was to be asked about; None: all. `made_from`: files that the scored
+    episodes were derived from; their SHA-256 go into the evidence.
     """
     started = now()
     if not 0 <= l2 < inf:
@@ -321,5 +323,5 @@ def figures(found: Calibration) -> dict[str, Any]:
 
 
 def _mae_change_pct(found: Calibration) -> float | None:
-    """Old weights without any error leave nothing to fall."""
+    """Change of the mean absolute error in percent of that of the old weights; None if that is 0."""
     return round(100 * (found.mae.new - found.mae.old) / found.mae.old, stats.DIGITS) if found.mae.old else None

@@ -1,11 +1,11 @@
-"""The judge's part in a training run: it scores a fixed share of the episodes live.
+"""Live judging in a training run: the judge scores a fixed share of the episodes.
 
-The other episodes get the judge's mean scores of the calibration; if the weights file has none, only the dimensions by
-rule count, rescaled to the same total.
+The other episodes get the judge's mean scores from the calibration; if the weights file has none, only the dimensions
+by rule count, rescaled to the same total.
 
-Which episodes are scored depends on seed and step alone, never on their content. The scores of a step, failed calls
-included, are written to disk before they are used, and a step that is repeated after an interruption reads them there:
-a resumed run pays nothing twice and ends with the same bits, whatever the service answers today.
+The choice of the episodes depends on seed and step alone, never on their content. The scores of a step, failed calls
+included, are on disk before they are used, and a step that is repeated after an interruption reads them there: a
+resumed run pays for nothing twice and ends with the same bits, whatever the service answers today.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class LiveScore(Record, frozen=True):
     key: str
     """Key of dialogue, judge and votes."""
     scores: dict[str, float]
-    """By the judge's own names; empty where it gave none."""
+    """Scores by the judge's own names; empty if it gave none."""
     weight: float
-    """How much the episode counts: less where the votes disagree."""
+    """Weight of the episode, lower if the votes disagree."""
     failure: str = ""
 
 
 @dataclass(frozen=True)
 class JudgedDialogue:
-    """An episode as the judge is shown it."""
+    """An episode as the judge sees it."""
 
     id: str
     lang: Lang
@@ -60,7 +60,7 @@ class JudgedDialogue:
 
 
 class RunJudge:
-    """One judge for a whole run: its connections and its rate limits outlive the steps."""
+    """The judge of a whole run. Its connections and rate limits stay open between the steps."""
 
     def __init__(self, session: Session, client: JudgeClient, runner: asyncio.Runner) -> None:
         self.session, self._runner = session, runner
@@ -70,7 +70,7 @@ class RunJudge:
         return score_key(dialogue, self.session.provider, self.session.settings.scoring.votes)
 
     def score(self, dialogues: Mapping[int, JudgedDialogue], keys: Mapping[int, str]) -> list[LiveScore]:
-        """Scores of the dialogues, which are given by row."""
+        """Scores of the dialogues. Both arguments are by row of the batch."""
 
         async def score_all() -> list[LiveScore]:
             entries = await asyncio.gather(*map(self.judge.score, dialogues.values()))
@@ -84,9 +84,9 @@ class RunJudge:
 
 
 class LiveShare:
-    """`judge(step, episodes)`: judge scores by row, of the episodes that were chosen and could be scored.
+    """Callable `(step, episodes)` that returns the judge scores of the chosen episodes by row, failed ones left out.
 
-    All episodes of a group are judged or none, so that an episode is compared only with others scored alike.
+    All episodes of a group are judged or none, because episodes of a group are compared with each other.
     """
 
     def __init__(self, judge: RunJudge, share: float, seed: int, group_size: int, folder: Path) -> None:
@@ -98,22 +98,23 @@ class LiveShare:
             row: JudgedDialogue(
                 f"train/{self.seed}/{step + 1}/{row}/{episodes[row].sample_id}", episodes[row].lang, episodes[row].turns
             )
-            for row in chosen(self.share, self.seed, step, len(episodes), self.group_size)
+            for row in judged_rows(self.share, self.seed, step, len(episodes), self.group_size)
         }
         keys = {row: self.judge.key(one) for row, one in dialogues.items()}
         file = step_file(self.folder, step + 1)
         stored = list(read_records(file, LiveScore)) if file.exists() else None
-        # What is stored may be another judge's, or of other dialogues.
+        # Stored scores may be by another judge, or of other dialogues.
         if stored is None or {one.row: one.key for one in stored} != keys:
             stored = self.judge.score(dialogues, keys)
-            self._refuse_silence(stored)
+            self._refuse_silent_judge(stored)
             with atomic_write(file) as handle:
                 write_records(handle, stored)
         return {one.row: one for one in stored if one.scores}
 
-    def _refuse_silence(self, scored: Sequence[LiveScore]) -> None:
+    def _refuse_silent_judge(self, scored: Sequence[LiveScore]) -> None:
+        """Raises BadInput after PATIENCE consecutive steps in which the judge scored nothing."""
         if not scored:
-            return  # with a small share many steps have no judged episode, which says nothing about the judge
+            return  # with a small share many steps have no episode to judge
         failed = [one.failure for one in scored if one.failure]
         if failed:
             log.warning(
@@ -129,10 +130,10 @@ class LiveShare:
             )
 
 
-def chosen(share: float, seed: int, step: int, episodes: int, group_size: int) -> list[int]:
-    """The rows of a step's batch that the judge scores: whole groups, and over any stretch of steps just the share.
+def judged_rows(share: float, seed: int, step: int, episodes: int, group_size: int) -> list[int]:
+    """The rows of a step's batch that the judge scores: whole groups, which over many steps add up to the share.
 
-    >>> [len(chosen(0.25, seed=7, step=step, episodes=6, group_size=1)) for step in range(4)]
+    >>> [len(judged_rows(0.25, seed=7, step=step, episodes=6, group_size=1)) for step in range(4)]
     [1, 2, 1, 2]
     """
     groups = episodes // group_size

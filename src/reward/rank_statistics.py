@@ -1,8 +1,8 @@
 """Rank statistics of many bootstrap resamples at once, and the gain of one correlation over another.
 
-A bootstrap resample of N episodes is a row of counts: how often each episode was drawn. The order of the scores does
-not change from one resample to the next, so it is found once, and ranks, shares of a top and correlations of all
-resamples are sums over it. A row of ones gives the statistic of the episodes themselves.
+A bootstrap resample of N episodes is a row of counts: how often each episode was drawn. All resamples have the same
+order of scores, so it is computed once, and ranks, shares of a top and correlations of all resamples are sums over it.
+A row of ones gives the statistic of the episodes themselves.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 TIE_DIGITS = 12
-"""Sums of the same products in another order differ in the last bits; that is a tie, not an order."""
+"""Digits to which scores are compared: sums in another order differ in the last bits, and that must be a tie."""
 
 NUMBERS_AT_ONCE = 2**21
-"""16 MB: few enough for any machine, many enough for the time to go into arithmetic."""
+"""Numbers per block (16 MB): few enough for any machine, and enough for the time to be spent on arithmetic."""
 
 
 class Ranking:
-    """The order of N values. Equal values share their rank, and share what is left of a top's places."""
+    """The order of N values. Equal values have the same rank, and share the last places of a top."""
 
     def __init__(self, values_N: F64) -> None:
         values = np.round(values_N, TIE_DIGITS)
@@ -34,7 +34,7 @@ class Ranking:
         self._group = np.unique(values, return_inverse=True)[1]
 
     def ranks(self, counts_BN: F64) -> F64:
-        """The middle rank of every episode among those drawn, from 0 to how many were drawn."""
+        """The middle rank of every episode among those drawn, from 0 to the number of those drawn."""
         held = self._held(counts_BN)
         return (np.cumsum(held, axis=1) - held / 2)[:, self._group]
 
@@ -75,21 +75,21 @@ def correlation(x_BN: F64, y_BN: F64, counts_BN: F64) -> F64:
     y = y_BN - (counts_BN * y_BN).sum(axis=1, keepdims=True) / drawn
     common = (counts_BN * x * y).sum(axis=1)
     spread = np.sqrt((counts_BN * x * x).sum(axis=1) * (counts_BN * y * y).sum(axis=1))
-    # A spread of rounding errors is no spread: ranks run to N, and one step of one rank is far above this.
+    # The floor excludes rounding errors: ranks go up to N, so a spread of a single step of one rank is far above it.
     return ratio(common, spread, 1e-9)
 
 
 def overlap(one: Ranking, other: Ranking, counts_BN: F64, share: float) -> F64:
-    """The share of one top that is in the other top, too. Equal scores are ordered at random, in each independently.
+    """The expected share of one top that is also in the other. In each score equal values are ordered independently.
 
-    So two scores that tell nothing apart overlap by chance only, and do not agree on an order that they do not have.
+    So two constant scores overlap by chance only.
     """
     both: F64 = counts_BN * one.top(counts_BN, share) * other.top(counts_BN, share)
     return ratio(both.sum(axis=1), top_places(counts_BN.sum(axis=1), share))
 
 
 def kendall(x_N: F64, y_N: F64, counts_BN: F64) -> F64:
-    """Kendall's tau-b of every resample, by looking at all pairs: the cost grows with the square of N."""
+    """Kendall's tau-b of every resample, over all pairs: the cost grows with the square of N."""
     x, y = np.round(x_N, TIE_DIGITS), np.round(y_N, TIE_DIGITS)
     sums = np.zeros((3, len(counts_BN)))
     for rows in blocks(len(x), max(1, NUMBERS_AT_ONCE // len(x))):
@@ -100,7 +100,7 @@ def kendall(x_N: F64, y_N: F64, counts_BN: F64) -> F64:
 
 
 def resamples(source_N: I64, times: int, rng: np.random.Generator) -> Iterator[F64]:
-    """Counts of bootstrap resamples, some rows at a time. Sources are drawn, each with all its episodes."""
+    """Counts of bootstrap resamples, in blocks of rows. Sources are drawn, each with all its episodes."""
     sources = int(source_N.max()) + 1
     for rows in blocks(times, max(1, NUMBERS_AT_ONCE // len(source_N))):
         drawn = rng.integers(sources, size=(rows.stop - rows.start, sources))
@@ -108,7 +108,7 @@ def resamples(source_N: I64, times: int, rng: np.random.Generator) -> Iterator[F
 
 
 def interval(values: F64) -> tuple[float | None, float | None]:
-    """The middle 95% of the resamples; a resample that says nothing is left out."""
+    """The middle 95% of the resamples, without those that are NaN."""
     known = values[~np.isnan(values)]
     if not len(known):
         return None, None
@@ -117,13 +117,13 @@ def interval(values: F64) -> tuple[float | None, float | None]:
 
 
 CHANCE = 0.5
-"""AUC of scores that say nothing."""
+"""AUC of scores that are independent of success."""
 
 
 def auc_interval(values_N: F64, success_N: F64) -> tuple[float, float, float] | None:
     """AUC against success with its 95% interval, by the standard error of Hanley and McNeil (1982).
 
-    None where all succeed or all fail.
+    None if all succeed or all fail.
 
     >>> [round(one, 2) for one in auc_interval(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0, 1.0]))]
     [0.88, 0.47, 1.0]
@@ -139,7 +139,7 @@ def auc_interval(values_N: F64, success_N: F64) -> tuple[float, float, float] | 
 
 
 def ratio(part: F64, whole: F64, floor: float = 0.0) -> F64:
-    """NaN where the whole is not above the floor."""
+    """`part / whole`; NaN where the whole is not above the floor."""
     return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > floor)
 
 
@@ -149,14 +149,15 @@ def blocks(total: int, size: int) -> Iterator[slice]:
 
 
 SMALL = 0.05
-"""An old correlation up to this is none; a relative gain over it says nothing. The new one must then be better by as
-much as this."""
+"""Up to this value an old correlation counts as none, and a relative gain over it means nothing. The new correlation
+must then be larger by this much."""
 DIGITS = 9
-"""A gain of exactly the threshold must not fail for its last bit, such as that of 0.55 - 0.50."""
+"""Digits to which gains are rounded: a gain of exactly the threshold, such as 0.55 - 0.50, must not fail by its last
+bit."""
 
 
 def gain_pct(old: float | None, new: float | None) -> float | None:
-    """The gain in percent of the old correlation; None where that is missing or too small.
+    """The gain in percent of the old correlation; None if that is missing or too small.
 
     >>> gain_pct(0.4, 0.5), gain_pct(0.05, 0.5), gain_pct(None, 0.5)
     (25.0, None, None)
@@ -167,7 +168,7 @@ def gain_pct(old: float | None, new: float | None) -> float | None:
 
 
 def gain_check(name: str, old: float | None, new: float | None, least_pct: float, remedy: Remedy) -> Check:
-    """`name` with `_pct` at its end where the gain is relative, without where the old correlation is too small."""
+    """The check `NAME_pct` of the relative gain, or `NAME` of the difference if the old correlation is too small."""
     if old is not None and new is not None and old <= SMALL:
         return check(name, round(new - old, DIGITS), ">=", SMALL, *remedy)
     return check(f"{name}_pct", gain_pct(old, new), ">=", least_pct, *remedy)

@@ -1,9 +1,9 @@
-"""Episodes on record: what a policy did on a pool or a shadow set, with the seed and the model that did it.
+"""Recorded episodes: rollouts of a policy on a pool or a shadow set, with seed and model.
 
     recorded = record(policy, renderer, samples, plan, model_sha256(folder), device)
     write_recorded(path, recorded, facts)
 
-A line holds one episode. Ratings come later (`rate`), from the same lines, and need no model.
+A line has one episode. `scored_episodes.rate` rates these lines later, and needs no model for it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 class RecordedEpisode(Record, frozen=True):
-    """One episode, and who made it on what. A judge can score it as it scores a sample."""
+    """One episode, with its source and the model that made it. A judge can score it like a sample."""
 
     id: str
     source_id: str
     split: Literal["train", "shadow"]
     model: str
-    """SHA-256 of the model that spoke."""
+    """SHA-256 of the policy's model."""
     episode: Episode
 
     @property
@@ -53,7 +53,7 @@ class RecordPlan:
 
     seed: int
     limits: RolloutLimits
-    """The temperature is above 0: a policy that always says the likeliest token shows little of what it gets wrong."""
+    """The temperature should be above 0: a greedy policy shows few of its errors."""
 
     def facts(self) -> dict[str, Any]:
         """The entry `plan` of the sidecar."""
@@ -77,7 +77,7 @@ def record(
     progress: Callable[[int], None] | None = None,
     dtype: torch.dtype | None = None,
 ) -> list[RecordedEpisode]:
-    """An episode for each sample. Raises BadInput where all succeed or all fail."""
+    """Rolls out an episode for each sample. Raises BadInput if all succeed or all fail."""
     import torch
 
     from ..rollout.scheduler import generate
@@ -108,7 +108,7 @@ def refuse_one_outcome(success: Collection[float], where: str = "recorded episod
 
 
 def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, plan: RecordPlan) -> None:
-    """The episodes, and beside them how they were made: both or neither."""
+    """Writes the episodes and their sidecar, which says how they were made: both files or neither."""
     require_jsonl(path, "--episodes")
     with atomic_files() as start:
         episodes, facts = start(path), start(sidecar(path))
@@ -128,7 +128,7 @@ def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, 
 def recorded_before(
     path: Path, samples: Sequence[Sample], pool: Path, plan: RecordPlan, model: str
 ) -> list[RecordedEpisode] | None:
-    """The episodes of an earlier run with the same seed, model, set of samples and settings; None where any differs."""
+    """The stored episodes, if they are of the same seed, model, samples and settings; else None."""
     require_jsonl(path, "--episodes")
     if not (path.is_file() and sidecar(path).is_file()):
         return None

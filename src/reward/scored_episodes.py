@@ -1,12 +1,12 @@
-"""Scored episodes: how recorded episodes are rated, and their scores as columns for calibration and shadow run.
+"""Scored episodes: rates recorded episodes, and gives their scores as columns to calibration and shadow run.
 
-A line of such a file holds every dimension of one episode by name, the old 7 and the new ones. Reading it needs neither
-model nor judge.
+A line of a file of scored episodes has every dimension of one episode by name, the old 7 and the new ones. Reading it
+needs neither model nor judge.
 
 The judge may score only a random sample of the episodes, drawn before anything was scored. The others have no live
-dimensions and say `live: false`. The judge's mean over the episodes that it scored stands in for them: one number for
-all, so that it changes no order among them. Weights carry these means (`stand_in`), so that shadow run and training use
-those of the calibration. An episode that the judge was asked to score and did not score is refused.
+dimensions and `live: false`. In their place stands the judge's mean over the episodes that it scored: one number for
+all, so that it does not change their order. The weights file has these means (`stand_in`), so that shadow run and
+training use those of the calibration. An episode that the judge was asked to score and did not score is refused.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ class ScoredEpisode(Record, frozen=True):
     source_id: str
     """Id of the source of the question. Episodes of one source are never on both sides of a fold."""
     split: Literal["train", "shadow"]
-    """Which side of the hold-out the sample is on: weights are calibrated on one and checked on the other."""
+    """Side of the hold-out that the sample is on: weights are calibrated on `train` and checked on `shadow`."""
     task: Task
     level: Level | None
     success: bool
-    """The answer fits the gold answer."""
+    """Whether the answer is right."""
     dims: dict[str, float]
-    """Every dimension by name, each in 0..1; those of the judge only where it was asked."""
+    """Every dimension by name, each in 0..1; those of the judge only if it was asked."""
     live: bool
-    """Whether the dimensions that a judge scores come from live calls. Where none does, no gate can pass."""
+    """Whether the judge's dimensions come from live calls. No gate passes if that is so for no episode."""
     weight: float = 1.0
     """Weight of the episode, above 0 and up to 1: lower if the judge's votes disagree."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Scored episodes as columns. `matrix_ND` has a row for each episode and a column for each of `names`."""
+    """Scored episodes as columns. `matrix_ND` has a row per episode and a column per name."""
 
     names: tuple[str, ...]
     matrix_ND: F64
@@ -72,7 +72,7 @@ class Scores:
     """Episodes of one source share a number."""
     task_N: NDArray[np.str_]
     level_N: NDArray[np.str_]
-    """Empty where it was not measured."""
+    """Empty if it was not measured."""
     live_N: NDArray[np.bool_]
     """Whether each episode was scored live."""
     stand_in: dict[str, float] = field(default_factory=dict)
@@ -92,9 +92,9 @@ def read_columns(
 ) -> Scores:
     """The columns of a file of scored episodes: those of `names` that can be measured. All must be of that split."""
     episodes = list(read_unique(path, ScoredEpisode))
-    if strange := sum(one.split != split for one in episodes):
+    if wrong := sum(one.split != split for one in episodes):
         what, remedy = _OTHER_SPLIT[split]
-        raise BadInput(f"{strange} episodes {what}", where=str(path), remedy=remedy)
+        raise BadInput(f"{wrong} episodes {what}", where=str(path), remedy=remedy)
     scores = columns(episodes, measurable(episodes, names, stand_in or {}), str(path), stand_in)
     refuse_too_little(scores, str(path))
     return scores
@@ -115,10 +115,10 @@ _OTHER_SPLIT = {
 def columns(
     episodes: Sequence[ScoredEpisode], names: Sequence[str], where: str, stand_in: Mapping[str, float] | None = None
 ) -> Scores:
-    """The columns of `names`, which are all dimensions that a weights file knows. Anything else is refused.
+    """The columns of `names`. Refuses episodes with other dimensions, or without one of these.
 
-    `stand_in`: values for episodes that the judge was not asked about; without them, the means of those that it was
-    asked about.
+    `stand_in`: values of the live dimensions for episodes that the judge was not asked about; by default its means over
+    the others.
     """
     unjudged_N = np.array([is_unjudged(episode, names) for episode in episodes], dtype=np.bool_)
     _refuse_other_names(episodes, names, unjudged_N, where)
@@ -154,7 +154,7 @@ def columns(
 
 
 def is_unjudged(episode: ScoredEpisode, names: Iterable[str]) -> bool:
-    """Whether an episode has none of the judge's dimensions among `names`. Some without the others is a gap."""
+    """Whether an episode has none of the judge's dimensions among `names`. If it has only some, it is not unjudged."""
     judged = [name for name in names if name in LIVE]
     return bool(judged) and not episode.live and not any(name in episode.dims for name in judged)
 
@@ -162,7 +162,7 @@ def is_unjudged(episode: ScoredEpisode, names: Iterable[str]) -> bool:
 def measurable(
     episodes: Iterable[ScoredEpisode], names: Sequence[str], stand_in: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """All of `names`, less the live ones where the judge scored no episode and no stand-in values are given."""
+    """All of `names`; without the live ones if the judge scored no episode and there are no stand-in values."""
     rules = tuple(name for name in names if name not in LIVE)
     if {*rules, *stand_in}.issuperset(names) or not all(is_unjudged(one, names) for one in episodes):
         return tuple(names)
@@ -172,12 +172,12 @@ def measurable(
 def _refuse_other_names(
     episodes: Sequence[ScoredEpisode], names: Sequence[str], unjudged_N: NDArray[np.bool_], where: str
 ) -> None:
-    """Refuses other dimensions than `names`. The judge's may be missing where it was not asked."""
+    """Refuses other dimensions than `names`. The judge's may be missing if it was not asked."""
     known = set(names)
-    strange = sorted({name for episode in episodes for name in episode.dims} - known)
-    if strange:
+    unknown = sorted({name for episode in episodes for name in episode.dims} - known)
+    if unknown:
         raise BadInput(
-            f"the weights file does not know {', '.join(strange)}",
+            f"the weights file does not know {', '.join(unknown)}",
             where=where,
             remedy="add the dimension to the weights file, or score the episodes with the dimensions that it has",
         )
@@ -195,7 +195,7 @@ def _refuse_other_names(
 def _refuse_out_of_range(
     episodes: Sequence[ScoredEpisode], names: Sequence[str], matrix: F64, weight: F64, where: str
 ) -> None:
-    """Written so that NaN is out of range too."""
+    """Refuses dimensions outside 0..1 and weights outside (0, 1]; the conditions are negated, so NaN is refused too."""
     wrong = np.argwhere(~((matrix >= 0) & (matrix <= 1)))
     if len(wrong):
         row, column = wrong[0]
@@ -208,7 +208,7 @@ def _refuse_out_of_range(
 
 
 def refuse_too_little(scores: Scores, where: str) -> None:
-    """Too few samples, or only one outcome: no correlation with success can be measured on that."""
+    """Refuses too few samples, or only one outcome: no correlation with success can be measured on them."""
     samples = len(np.unique(scores.source_N))
     if samples < MIN_SAMPLES:
         raise BadInput(
@@ -220,9 +220,9 @@ def refuse_too_little(scores: Scores, where: str) -> None:
 
 
 def live_check(scores: Scores, wanted: int | None = None) -> Check:
-    """Checks that enough episodes were scored live: scores without a judge pass no gate.
+    """The check that enough episodes were scored live: scores without a judge pass no gate.
 
-    `wanted`: about how many episodes the judge was to be asked; None: about all.
+    `wanted`: number of episodes that the judge was to be asked about; None: all.
     """
     missing = max(0, (len(scores) if wanted is None else wanted) - scores.live)
     return check("not_live", missing, "==", 0, *remedies("reward")["not_live"])
@@ -234,17 +234,17 @@ def rate(
     scores: Mapping[str, Score] | None,
     asked: Collection[str] | None = None,
 ) -> list[ScoredEpisode]:
-    """Every dimension by name, the old 7 and the new ones.
+    """Rates episodes by every dimension, the old 7 and the new ones.
 
-    Without scores of a judge (None) the lines have no live dimensions and say `live: false`. With them, an episode that
-    the judge could not score is refused by name: a missing score is never a zero. `asked` are the episodes that the
-    judge was asked about; None: all of them. The others are rated as without a judge.
+    `scores`: the judge's; None: no judge was asked, so there are no live dimensions and `live` is false. An episode
+    that the judge was asked about and did not score is refused by name: a missing score is never a zero. `asked`: ids
+    of the episodes that the judge was asked about; None: all. The others are rated as without a judge.
     """
     known = {sample.id: sample for sample in samples}
-    strange = [one.id for one in recorded if one.episode.sample_id not in known]
-    if strange:
+    unknown = [one.id for one in recorded if one.episode.sample_id not in known]
+    if unknown:
         raise BadInput(
-            f"{len(strange)} episodes are of samples that the pool does not have: {', '.join(strange[:SOME])}",
+            f"{len(unknown)} episodes are of samples that the pool does not have: {', '.join(unknown[:SOME])}",
             where="recorded episodes",
             remedy="give the pool that they were recorded on",
         )

@@ -1,14 +1,14 @@
-"""`askgate shadow-run`: old and new score compared on the same episodes of the shadow set.
+"""`askgate shadow-run`: compares old and new score on the same episodes of the shadow set.
 
 `reports/shadow_run_<tag>.json` has the agreement of the two scores over all episodes, by task, by difficulty, over the
 judged ones and over those whose votes agree; figures of the policy; and the gates, which are measured on all episodes.
 The weights never saw these episodes: calibration uses none of the shadow set.
 
 - `spearman`, `kendall_tau` (tau-b): agreement of the two orders.
-- `top10_overlap`, `top20_overlap`: the share of one top that is in the other too. Equal scores are ordered at random;
-  the figure is the expected value, so it does not depend on the order of the lines.
+- `top10_overlap`, `top20_overlap`: the share of the top 10% (20%) of one score that is also in that of the other. Equal
+  scores are ordered at random; the figure is the expected value, so it does not depend on the order of the lines.
 - `corr_to_success_old`, `corr_to_success_new`: rank correlation of each score with success; `corr_improve_pct` is the
-  gain in percent of the old one (none where the old one is too small, see `gain_pct`).
+  gain in percent of the old one (none if the old one is too small, see `gain_pct`).
 
 Each has a 95% bootstrap interval. Gates use the point estimate.
 """
@@ -38,12 +38,12 @@ from .scored_episodes import Scores, live_check, read_columns
 from .weights import Baseline, Weights, read_baseline, read_weights
 
 RESAMPLES = 1000
-FEWEST = 3
-"""Fewer episodes than this have no order to compare."""
+MIN_EPISODES = 3
+"""Minimum number of episodes whose order can be compared."""
 
 
 class Agreement(Struct, frozen=True):
-    """None where a figure cannot be measured: all scores equal, all episodes of one outcome, or too few of them."""
+    """Agreement of two scores. Figures that cannot be measured are None: equal scores, one outcome or few episodes."""
 
     episodes: int
     samples: int
@@ -56,17 +56,17 @@ class Agreement(Struct, frozen=True):
     corr_to_success_new: float | None = None
     corr_improve_pct: float | None = None
     corr_improve: float | None = None
-    """The gain as a difference."""
+    """The gain in correlation as a difference."""
     intervals: dict[str, tuple[float, float]] = {}
     """The middle 95% of the resamples, for each figure that could be measured."""
 
 
 def agreement(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArray[np.bool_] | None = None) -> Agreement:
-    """The agreement of two sets of weights on scored episodes, or on those of them for which `where_N` holds."""
+    """The agreement of two sets of weights on scored episodes, or on those that the mask `where_N` selects."""
     rows = slice(None) if where_N is None else where_N
     old_N, new_N = scores.matrix_ND[rows] @ old_D, scores.matrix_ND[rows] @ new_D
     success_N, source_N = scores.success_N[rows], scores.source_N[rows]
-    measured = _measured(old_N, new_N, success_N, np.ones((1, len(old_N)))) if len(old_N) >= FEWEST else {}
+    measured = _measured(old_N, new_N, success_N, np.ones((1, len(old_N)))) if len(old_N) >= MIN_EPISODES else {}
     found = {name: round(float(one[0]), stats.DIGITS) for name, one in measured.items() if not np.isnan(one[0])}
     success_rate = float(success_N.mean()) if len(success_N) else None
     whole = Agreement(len(success_N), len(np.unique(source_N)), success_rate)
@@ -77,8 +77,8 @@ def agreement(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArra
     return replace(whole, **found | {"corr_improve_pct": gain}, intervals=intervals)
 
 
-def split(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[str, Agreement]]:
-    """The same by task and by difficulty. Shown, not gated: a part of 245 episodes is too small for that."""
+def agreement_by_group(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[str, Agreement]]:
+    """The agreement by task and by difficulty. No gate uses it: parts of 245 episodes are too small."""
     parts = {"task": (scores.task_N, TASKS), "difficulty": (scores.level_N, LEVELS)}
     return {
         name: {one: agreement(scores, old_D, new_D, seed, column == one) for one in names}
@@ -87,11 +87,11 @@ def split(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[s
 
 
 def shadow_figures(scores: Scores, old_D: F64, new_D: F64, seed: int) -> tuple[Agreement, dict[str, Any]]:
-    """The agreement of both scores, and all figures about it: also by task, by difficulty and for judged episodes."""
+    """The agreement of both scores, and all figures: also by task and difficulty, and of judged and stable episodes."""
     whole, stable_N = agreement(scores, old_D, new_D, seed), scores.weight_N >= 1
     return whole, {
         **msgspec.to_builtins(whole),
-        **msgspec.to_builtins(split(scores, old_D, new_D, seed)),
+        **msgspec.to_builtins(agreement_by_group(scores, old_D, new_D, seed)),
         "judged": msgspec.to_builtins(agreement(scores, old_D, new_D, seed, scores.live_N)),
         "stable": msgspec.to_builtins(agreement(scores, old_D, new_D, seed, stable_N)),
         "unstable_episodes": int((~stable_N).sum()),
@@ -128,6 +128,7 @@ def agreement_checks(found: Agreement, limits: Thresholds) -> list[Check]:
 
 
 def _measured(old: F64, new: F64, success: F64, counts: F64) -> dict[str, F64]:
+    """Every figure of agreement, for each resample (row of `counts`)."""
     by_old, by_new, by_success = stats.Ranking(old), stats.Ranking(new), stats.Ranking(success)
     before, after = stats.spearman(by_old, by_success, counts), stats.spearman(by_new, by_success, counts)
     return {
@@ -169,8 +170,8 @@ def shadow_run(
 ) -> tuple[Report, Path]:
     """The report and its path. `episodes` is a file of scored episodes.
 
-    `weights`: None before any calibration; the new score then has the prior weights. `policy`: its figures, for the
-    report. `live_n` and `made_from` are those of `weight_calib`.
+    `weights`: None before any calibration; the new score then has the prior weights. `policy`: figures of the policy
+    for the report. `live_n` and `made_from`: as in `weight_calib`.
     """
     started = now()
     path = REPORTS / f"shadow_run_{tag}.json"
@@ -197,11 +198,11 @@ def shadow_run(
 
 
 def old_and_new(names: Sequence[str], known: Baseline, chosen: Weights, where: str) -> tuple[F64, F64]:
-    """Old and new weights of these dimensions, the new scaled to 1 where the judge's are not among them."""
-    strange = sorted(set(chosen.weights) - set(known.names))
-    if strange:
+    """Old and new weights of these dimensions. The new ones are rescaled to sum to 1 without the missing dimensions."""
+    unknown = sorted(set(chosen.weights) - set(known.names))
+    if unknown:
         raise BadInput(
-            f"the baseline does not know {', '.join(strange)}",
+            f"the baseline does not know {', '.join(unknown)}",
             where=where,
             remedy="run weight-calib with this baseline, or name the dimension in it",
         )

@@ -1,10 +1,10 @@
-"""Weights that sum to 1, none negative, none above a cap, closest to the data: the quadratic problem solved exactly.
+"""Exact solution of a quadratic problem over weights that sum to 1, none negative and none above a cap.
 
     minimize  w'Hw/2 - g'w   subject to   sum(w) = 1,   0 <= w_i <= cap
 
-A primal active-set method: hold some weights at a limit, solve for the others in one linear system, and let go of a
-held weight as long as that makes the objective smaller. The result is checked: no weight can be moved from one
-dimension to another with a gain.
+A primal active-set method: hold some weights at a limit, solve for the others in one linear system, and release a held
+weight as long as that lowers the objective. The result is checked: moving weight from one dimension to another must
+not lower the objective.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from .rank_statistics import F64, I64
 
 TOLERANCE = 1e-9
-"""How far a solution may be from optimal, beside the largest number in H and g."""
+"""Maximum gap to the optimum, relative to the largest number in H and g."""
 FREE, LOW, HIGH = 0, -1, 1
+"""State of a weight: free, held at 0, or held at the cap."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Solution:
 
 
 def solve(h_DD: F64, g_D: F64, cap: float) -> Solution:
-    """H must be symmetric and without negative eigenvalues, and the cap leave room for a sum of 1."""
+    """Solves the problem. H must be symmetric without negative eigenvalues, and the cap must allow a sum of 1."""
     size = len(g_D)
     if size * cap < 1:
         raise ValueError(f"{size} weights of at most {cap} cannot sum to 1")
@@ -47,10 +48,10 @@ def solve(h_DD: F64, g_D: F64, cap: float) -> Solution:
             w[at] = 0.0 if held[at] == LOW else cap
             continue
         w[free] = target
-        let_go = _gainful(h_DD @ w - g_D, held, scale, by_order=step > limit // 2)
-        if not len(let_go):
+        released = _worth_releasing(h_DD @ w - g_D, held, scale, by_order=step > limit // 2)
+        if not len(released):
             break
-        held[let_go] = FREE
+        held[released] = FREE
     residual = optimality_gap(h_DD, g_D, w, cap)
     if not residual <= TOLERANCE * scale:
         raise ArithmeticError(f"the weights are not optimal: {residual:.3g} could be gained")
@@ -58,7 +59,7 @@ def solve(h_DD: F64, g_D: F64, cap: float) -> Solution:
 
 
 def optimality_gap(h_DD: F64, g_D: F64, w_D: F64, cap: float) -> float:
-    """The steepest gain left in moving weight from a dimension that has some to one that has room; 0 if none.
+    """Largest gain per unit of weight moved from a dimension that has some to one below the cap; 0 if there is none.
 
     For a feasible `w` of a convex problem this is 0 exactly where the optimality conditions (KKT) hold.
     """
@@ -70,7 +71,7 @@ def optimality_gap(h_DD: F64, g_D: F64, w_D: F64, cap: float) -> float:
 
 
 def _optimum_of_free(h: F64, g: F64, w: F64, free: NDArray[np.intp]) -> F64:
-    """Optimum of the free weights without limits; fixed weights stay, and the sum is 1."""
+    """Optimum of the free weights without limits; held weights stay, and the sum is 1."""
     count = len(free)
     if not count:
         return np.empty(0)
@@ -80,13 +81,13 @@ def _optimum_of_free(h: F64, g: F64, w: F64, free: NDArray[np.intp]) -> F64:
     system[:count, :count] = h[np.ix_(free, free)]
     system[:count, count] = system[count, :count] = 1.0
     right = np.append(g[free] - h[free] @ rest, 1.0 - rest.sum())
-    # Least squares, for H may be singular: two dimensions that always agree share their weight.
+    # Least squares, because H may be singular: two dimensions that always agree share their weight.
     found: F64 = np.linalg.lstsq(system, right, rcond=None)[0]
     return found[:count]
 
 
 def _first_limit(w: F64, target: F64, cap: float) -> tuple[int | None, float]:
-    """Which weight hits its limit first on the way to the target, and after what share of the way."""
+    """The weight that reaches its limit first on the way to the target, and the share of the way until then."""
     out = (target < 0) | (target > cap)
     if not out.any():
         return None, 1.0
@@ -97,15 +98,16 @@ def _first_limit(w: F64, target: F64, cap: float) -> tuple[int | None, float]:
     return first, max(0.0, float(shares[first]))
 
 
-def _gainful(slope: F64, held: I64, scale: float, by_order: bool) -> NDArray[np.intp]:
-    """Held weights that are worth letting go; none at the optimum.
+def _worth_releasing(slope: F64, held: I64, scale: float, by_order: bool) -> NDArray[np.intp]:
+    """Held weights whose release lowers the objective; none at the optimum.
 
-    One is chosen by its gain, and where that goes round in a circle by its place, which cannot (Bland's rule).
+    It is the one with the largest gain, or with `by_order` the first one: by gain the method may cycle, by order it
+    cannot (Bland's rule).
     """
     low, high = np.flatnonzero(held == LOW), np.flatnonzero(held == HIGH)
     free = held == FREE
     if not free.any():
-        # No weight is free to give or take what another takes or gives: they go in pairs.
+        # Without a free weight to balance the sum, two weights must be released together.
         if not len(low) or not len(high):
             return low[:0]
         pair = np.array([low[np.argmin(slope[low])], high[np.argmax(slope[high])]])

@@ -1,4 +1,4 @@
-"""The weights of the dimensions: how their files are read, and the prior of the calibration.
+"""Weights of the reward's dimensions: reads their files, and derives the prior of the calibration.
 
 `configs/weights_baseline.json` is fixed. It holds the old scorer's 7 weights and the names of the new dimensions:
 
@@ -7,8 +7,8 @@
 Two sets of weights over all D dimensions follow from it:
 
 - *old*: the weights in use before, and 0 for every new dimension. Gates compare with these.
-- *prior*: the weights toward which the calibration is regularized. A new dimension has an equal share, 1/D. The old
-  ones share the rest in their old proportions: each old weight times (D - new)/D. The prior sums to 1.
+- *prior*: the weights toward which the calibration is regularized. Each new dimension has 1/D. The old ones share the
+  rest in their old proportions: each has its old weight times (D - new)/D. The prior sums to 1.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Baseline(Record, frozen=True):
 
     @property
     def old(self) -> list[float]:
-        """The old weights, by the order of `names`."""
+        """The old weights in the order of `names`."""
         return [*self.weights.values(), *(0.0 for _ in self.new)]
 
     @property
     def prior(self) -> list[float]:
-        """The prior, by the order of `names`.
+        """The prior in the order of `names`.
 
         >>> Baseline({"a": 0.6, "b": 0.4}, ("c", "d")).prior
         [0.3, 0.2, 0.25, 0.25]
@@ -54,7 +54,7 @@ class Baseline(Record, frozen=True):
         return [*(left * weight for weight in self.weights.values()), *(1 / size for _ in self.new)]
 
     def only(self, names: Iterable[str]) -> Baseline:
-        """Without the new dimensions that are not among `names`."""
+        """The baseline without the new dimensions that are not among `names`."""
         known = set(names)
         return Baseline(self.weights, tuple(name for name in self.new if name in known))
 
@@ -112,6 +112,7 @@ def load_dimensions(path: Path, scale: float = 1.0, *, weight_max: float) -> Adv
 
 
 def read_unchecked(path: Path) -> Weights:
+    """Weights of a file, also if the reward may not use them."""
     return read_record(shipped(path), Weights, "run weight-calib")
 
 

@@ -1,8 +1,8 @@
 """One forward pass over many sequences of different lengths, packed end to end into a single stream.
 
 `transformers` would pad a batch to its longest sequence and compute the padding. Here the stream has no padding: every
-layer but attention works token by token anyway, and an *attention plan* says which tokens see which. The plan is passed
-as a keyword through the model's own forward, so the model's code is unchanged.
+layer but attention works token by token anyway, and an *attention plan* decides which tokens attend to which. The plan
+is passed as a keyword through the model's own forward, so the model's code is unchanged.
 
 Array names carry their shape: `T` tokens of the stream, `N` chosen ones, `H` the model's width, `V` its vocabulary.
 """
@@ -29,13 +29,13 @@ FAMILIES = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 
 
 class AttentionPlan(Protocol):
-    """Says which tokens of a stream see which, and computes attention accordingly."""
+    """Decides which tokens of a stream attend to which, and computes attention accordingly."""
 
     positions_1T: Tensor
     """Position of each token in its own sequence."""
 
     def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
-        """From [1, heads, T, width] to [1, T, heads, width]. `module` is the attention layer of the model."""
+        """Attention from [1, heads, T, width] to [1, T, heads, width]. `module` is the model's attention layer."""
         ...
 
 
@@ -51,7 +51,7 @@ def _attention(
     sliding_window: int | None = None,
     **rest: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention by plan. Without a plan it is ordinary attention, so that the model still works everywhere else."""
+    """Attention by a plan; without a plan ordinary attention, so that the model also works outside of packed passes."""
     if plan is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, dropout, scaling, **rest)
     if sliding_window is not None:
@@ -96,7 +96,7 @@ def hidden_states(base: Any, tokens_T: Tensor, plan: AttentionPlan) -> Tensor:
     """The last hidden states of the stream, [T, H]. `base` comes from `unwrap`."""
     if len(tokens_T) != plan.positions_1T.shape[1]:
         raise ValueError(f"the plan is for {plan.positions_1T.shape[1]} tokens, the stream has {len(tokens_T)}")
-    # A mask of four dimensions is passed on as it is: none is computed, and a plan does not read it.
+    # `transformers` passes a 4-d mask on instead of computing one. The plan ignores it.
     unread = torch.empty((1, 1, 1, 1), device=tokens_T.device)
     out = base.get_decoder()(
         input_ids=tokens_T[None], attention_mask=unread, position_ids=plan.positions_1T, use_cache=False, plan=plan
@@ -106,7 +106,7 @@ def hidden_states(base: Any, tokens_T: Tensor, plan: AttentionPlan) -> Tensor:
 
 
 def upload(tensor: Tensor, device: torch.device) -> Tensor:
-    """Copies a tensor to the device. From pinned memory, or the host would wait for all that the GPU has yet to do."""
+    """Copies a tensor to the device, from pinned memory: else the host would wait for all queued work of the GPU."""
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
@@ -115,7 +115,8 @@ class SegmentPlan:
 
     On CUDA in 16 bits flash attention takes the packed stream as it is. On a GPU in 32 bits attention (and nothing
     else) is padded: that is faster than many small kernels. On a CPU, `paths` allows sequences to share tokens: a path
-    has the positions in the stream of all tokens of a sequence, of which the last `lengths` are its own.
+    has the positions in the stream of all tokens of a sequence, of which the last `lengths` ones are not shared with an
+    earlier sequence.
     """
 
     def __init__(
@@ -129,31 +130,32 @@ class SegmentPlan:
         self.padded = device.type != "cpu" if padded is None else padded
         sizes = torch.tensor(self.lengths)
         starts = sizes.cumsum(0) - sizes
-        place_T = torch.arange(int(sizes.sum())) - starts.repeat_interleave(sizes)
+        position_T = torch.arange(int(sizes.sum())) - starts.repeat_interleave(sizes)
         self.path_P = None
-        """Positions of all keys that are read, sequence by sequence; None: each token is in one sequence."""
+        """Positions in the stream of all keys that are read, sequence by sequence; None: no tokens are shared."""
         if paths is not None:
             self.path_P = torch.from_numpy(np.concatenate(paths))
             self.path_lengths = [len(path) for path in paths]
             shared = [whole - own for whole, own in zip(self.path_lengths, self.lengths, strict=True)]
-            place_T += torch.tensor(shared).repeat_interleave(sizes)
+            position_T += torch.tensor(shared).repeat_interleave(sizes)
             self.shared_lengths = shared
             self.masks: dict[torch.dtype, list[Tensor | None]] = {}
         self.longest = max(self.lengths)
         self.limit = max(1024, 1 << (self.longest - 1).bit_length())
-        """Bound on the lengths for flash attention. It rarely changes, because a compiled layer holds it fixed."""
-        self.positions_1T = upload(place_T[None], device)
+        """Bound on the lengths for flash attention. A power of two, because a compiled layer is compiled again for
+        another bound."""
+        self.positions_1T = upload(position_T[None], device)
         if device.type == "cuda":
             self.ends = upload(torch.cat((torch.zeros(1), sizes.cumsum(0))).to(torch.int32), device)
         if self.padded:
-            # One row per sequence, padded at its end with some token, which no other token sees.
+            # One row per sequence, padded at its end with arbitrary tokens, which no other token attends to.
             row_T = torch.arange(len(self.lengths)).repeat_interleave(sizes)
-            self.cells_T = upload(row_T * self.longest + place_T, device)
-            cells = (starts[:, None] + torch.arange(self.longest)).clamp(max=len(place_T) - 1)
+            self.cells_T = upload(row_T * self.longest + position_T, device)
+            cells = (starts[:, None] + torch.arange(self.longest)).clamp(max=len(position_T) - 1)
             self.tokens_SL = upload(cells, device)
 
     def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
-        # Under autocast the norms of a model in float32 give queries in float32; values have the type of the products.
+        # Under autocast the norms of a float32 model return float32 queries; the values have the autocast dtype.
         if value.is_cuda and value.dtype in (torch.bfloat16, torch.float16) and value.shape[-1] % 8 == 0:
             q, k, v = (x[0].transpose(0, 1).to(value.dtype) for x in (query, key, value))
             out: Tensor = torch.ops.aten._flash_attention_forward(
@@ -174,8 +176,8 @@ class SegmentPlan:
         return _causal(q, k, v, scale, dropout).transpose(1, 2).flatten(0, 1)[self.cells_T][None]
 
     def _masks(self, dtype: torch.dtype) -> list[Tensor | None]:
-        """Additive masks of the sequences that begin with shared tokens: one for all layers, which keep it for the
-        backward pass."""
+        """Additive masks of the sequences that begin with shared tokens. All layers use the same tensors, which they
+        keep for the backward pass."""
         if dtype not in self.masks:
             self.masks[dtype] = [
                 torch.full((own, start + own), -torch.inf, dtype=dtype).triu(start + 1) if start else None

@@ -6,12 +6,13 @@ A step reads a *stream* of tokens and samples the next token of every dialogue i
     rows R .. R+P-1      openings and replies, in tiles of 16 tokens; a tile belongs to one dialogue
 
 All inputs (tokens, slots, positions, uniform numbers) are one small buffer, so a step is one copy to the device, one
-graph replay and one copy back. The token that the step before sampled is taken from device memory. The host therefore
-starts a step before it reads the tokens of the step before. There is one CUDA graph per pair of R and P; a step takes
-the smallest pair that it fits into, and rows that it does not use read and write a slot that nobody else uses.
+graph replay and one copy back. The token that the previous step sampled is taken from device memory, so the host can
+start a step before it has read the tokens of the previous one. There is one CUDA graph per pair of R and P; a step
+takes the smallest pair that it fits into, and its unused rows read and write a slot that no dialogue uses.
 
 The copy has fused matrices (query, key and value; gate and up) and adapters merged in. It is refreshed in place at the
-start of a rollout; the trained weights themselves are never merged, because 16 bits do not survive a round trip.
+start of a rollout. Adapters are never merged into the trained weights themselves: in 16 bits, merging and unmerging
+changes them.
 
 On a CPU the same step runs without graphs, compiler and kernels, for tests.
 """
@@ -32,10 +33,10 @@ from torch.nn.functional import linear, scaled_dot_product_attention, silu
 from ..core.errors import BadInput
 from ..runtime.device import allowed_share
 from .attention import unwrap
-from .sampling import Sampled, require_finite, sample_blocks
+from .sampling import SampledTokens, require_finite, sample_blocks
 
 REPRODUCIBLE: dict[str, str | int | bool | Callable[..., Any]] = {"deterministic": True}
-"""Options of `torch.compile`: no kernel is chosen by timings at run time, which differ from one run to the next."""
+"""Options of `torch.compile`: it must not choose kernels by timings, which differ from one run to the next."""
 TILE = 16
 """Tokens of an opening or reply that one attention program reads together."""
 PREFILL = (0, 128, 512, 2048)
@@ -49,22 +50,22 @@ _backends: WeakKeyDictionary[nn.Module, CudaBackend] = WeakKeyDictionary()
 
 
 def cuda_backend(model: nn.Module, slots: int, room: int, device: torch.device, dtype: torch.dtype) -> CudaBackend:
-    """The backend of a model, with its present weights. It is made once and kept as long as the model.
+    """The backend of a model, with its current weights. It is made once and kept as long as the model.
 
-    On a card without room for so many slots it has fewer: episodes do not depend on their number.
+    On a GPU without memory for so many slots it has fewer: episodes do not depend on their number.
     """
-    made = _backends.get(model)
-    if made is None or not made.fits(model, slots, room, dtype):
+    backend = _backends.get(model)
+    if backend is None or not backend.fits(model, slots, room, dtype):
         _backends.pop(model, None)
-        made = CudaBackend(model, fitting_slots(model, slots, room, device, dtype), room, device, dtype)
-        made.requested = slots
-        _backends[model] = made
-    made.refresh(model)
-    return made
+        backend = CudaBackend(model, fitting_slots(model, slots, room, device, dtype), room, device, dtype)
+        backend.requested = slots
+        _backends[model] = backend
+    backend.refresh(model)
+    return backend
 
 
 def fitting_slots(model: nn.Module, slots: int, room: int, device: torch.device, dtype: torch.dtype) -> int:
-    """At most `slots`, and no more than the free memory has room for beside the copy of the weights."""
+    """The number of slots that fit into the free memory beside the copy of the weights; at most `slots`."""
     free = free_bytes(device)
     if free is None:
         return slots
@@ -109,7 +110,7 @@ class CudaBackend:
         base: Any = unwrap(model)
         self.count, self.room, self.device, self.dtype = slots, room, device, dtype
         self.requested = slots
-        """Slots that were asked for; there may have been memory for fewer."""
+        """Number of slots that were requested; there may have been memory for fewer."""
         self.lengths = [0] * slots
         self.weights = RolloutWeights(base, room, dtype)
         shape = (slots + 1, base.config.num_key_value_heads, room, self.weights.head_dim)
@@ -130,7 +131,7 @@ class CudaBackend:
         return here and (self.requested, self.room, self.dtype) == (slots, room, dtype)
 
     def refresh(self, model: nn.Module) -> None:
-        """Copies the model's present weights and forgets all dialogues."""
+        """Copies the model's current weights and forgets all dialogues."""
         self.weights.load(unwrap(model))
         self.lengths = [0] * self.count
         self._row_of = {}
@@ -145,24 +146,24 @@ class CudaBackend:
 
     def start(
         self, pieces: Sequence[tuple[int, Sequence[int]]], temperature: float, uniform_N: np.ndarray | None
-    ) -> Callable[[], Sampled]:
+    ) -> Callable[[], SampledTokens]:
         tiles = sum(-(-len(tokens) // TILE) for _, tokens in pieces if len(tokens) > 1)
         step = self._step(len(pieces), tiles * TILE, temperature)
         host = step.next_host()
         rows = step.rows
-        host.slot[:], host.place[:], host.token[:], host.uniform[:] = self.count, 0, 0, -1.0
+        host.slot[:], host.position[:], host.token[:], host.uniform[:] = self.count, 0, 0, -1.0
         at = rows
         for row, (slot, tokens) in enumerate(pieces):
             start, length = self.lengths[slot], len(tokens)
             if length > 1:
                 host.slot[at : at + length] = slot
-                host.place[at : at + length] = range(start, start + length)
+                host.position[at : at + length] = range(start, start + length)
                 host.token[at : at + length] = tokens
                 host.last[row] = at + length - 1
                 at += -(-length // TILE) * TILE
             else:
-                host.slot[row], host.place[row], host.last[row] = slot, start, row
-                # A token that the host does not know yet is named by its row in the last step.
+                host.slot[row], host.position[row], host.last[row] = slot, start, row
+                # A token that the host has not read yet is encoded by its row in the last step.
                 host.token[row] = tokens[0] if tokens else -1 - self._row_of[slot]
             self.lengths[slot] = start + max(length, 1)
         if uniform_N is not None:
@@ -204,16 +205,16 @@ class CudaBackend:
         return torch.stack((token_R.double(), logp_R.double())), normed_TH
 
     def _attend(self, index: int, layer: Layer, qkv_TW: Tensor, inputs: StepInputs, rows: int) -> Tensor:
-        """Writes keys and values of the stream into the cache; attention of each row over its slot."""
+        """Writes keys and values of the stream into the cache, and computes the attention of each row over its slot."""
         weights, keys, values = self.weights, self.keys[index], self.values[index]
         total, groups = len(qkv_TW), weights.queries // keys.shape[1]
         norms = None if layer.q_norm is None or layer.k_norm is None else (layer.q_norm, layer.k_norm)
         if self.device.type == "cuda" and weights.kernels is not None:
             weights.kernels.rotate_and_store(
-                qkv_TW, norms, weights.eps, weights.cos, weights.sin, keys, values, inputs.slot, inputs.place
+                qkv_TW, norms, weights.eps, weights.cos, weights.sin, keys, values, inputs.slot, inputs.position
             )
             out_TQD = torch.empty(total, weights.queries, weights.head_dim, dtype=self.dtype, device=self.device)
-            where = (keys, values, inputs.slot, inputs.place)
+            where = (keys, values, inputs.slot, inputs.position)
             weights.kernels.attend(qkv_TW, out_TQD, *where, 0, rows, 1, layer.scale)
             if total > rows:
                 weights.kernels.attend(qkv_TW, out_TQD, *where, rows, (total - rows) // TILE, TILE, layer.scale)
@@ -224,11 +225,11 @@ class CudaBackend:
             query, key = (
                 _norm(x, weight, weights.eps, self.dtype) for x, weight in zip((query, key), norms, strict=True)
             )
-        cos, sin = weights.cos[inputs.place][:, None], weights.sin[inputs.place][:, None]
+        cos, sin = weights.cos[inputs.position][:, None], weights.sin[inputs.position][:, None]
         query, key = ((x * cos + _rotate_half(x) * sin).to(self.dtype) for x in (query, key))
-        keys[inputs.slot, :, inputs.place] = key
-        values[inputs.slot, :, inputs.place] = value
-        seen = torch.arange(self.room, device=self.device) <= inputs.place[:, None]
+        keys[inputs.slot, :, inputs.position] = key
+        values[inputs.slot, :, inputs.position] = value
+        seen = torch.arange(self.room, device=self.device) <= inputs.position[:, None]
         out = scaled_dot_product_attention(
             query.view(total, -1, groups, weights.head_dim), keys[inputs.slot], values[inputs.slot],
             attn_mask=seen[:, None, None], scale=layer.scale,
@@ -243,17 +244,17 @@ class StepInputs:
     token: Any
     """A token, or -1 - row for the one that the last step sampled in that row."""
     slot: Any
-    place: Any
+    position: Any
     last: Any
-    """For each sample the row of the stream that it follows."""
+    """For each sample, the row of the stream from which its token is predicted."""
     uniform: Any
 
     @classmethod
     def of(cls, buffer: Any, rows: int, prefill: int, float64: Any) -> StepInputs:
         total = rows + prefill
-        token, slot, place = (buffer[i * total : (i + 1) * total] for i in range(3))
+        token, slot, position = (buffer[i * total : (i + 1) * total] for i in range(3))
         last = buffer[3 * total : 3 * total + rows]
-        return cls(token, slot, place, last, buffer[3 * total + rows :].view(float64))
+        return cls(token, slot, position, last, buffer[3 * total + rows :].view(float64))
 
 
 class Step:
@@ -263,7 +264,7 @@ class Step:
         self.backend, self.rows, self.temperature = backend, rows, temperature
         size = 3 * (rows + prefill) + 2 * rows
         cuda = backend.device.type == "cuda"
-        # Two of each on the host: one is filled while the other one is still being copied.
+        # Two buffers of each kind on the host: one is filled while the other one is still being copied.
         self._buffers = [torch.zeros(size, dtype=torch.long, pin_memory=cuda) for _ in range(2)]
         self._host = [StepInputs.of(each.numpy(), rows, prefill, np.float64) for each in self._buffers]
         self._out = [torch.zeros((2, rows), dtype=torch.float64, pin_memory=cuda) for _ in range(2)]
@@ -277,7 +278,7 @@ class Step:
         self._turn = 1 - self._turn
         return self._host[self._turn]
 
-    def run(self, host: StepInputs, count: int) -> Callable[[], Sampled]:
+    def run(self, host: StepInputs, count: int) -> Callable[[], SampledTokens]:
         """Starts the step. Returns a function that waits for its first `count` samples."""
         self._device_buffer.copy_(self._buffers[self._turn], non_blocking=True)
         if self._graph is not None:
@@ -292,12 +293,12 @@ class Step:
         if done is not None:
             done.record()
 
-        def wait() -> Sampled:
+        def wait() -> SampledTokens:
             if done is not None:
                 done.synchronize()
             tokens, logps = out.numpy()[:, :count]
             require_finite(logps)
-            return Sampled(tokens.astype(np.int64).tolist(), logps.tolist(), hidden_RH)
+            return SampledTokens(tokens.astype(np.int64).tolist(), logps.tolist(), hidden_RH)
 
         return wait
 
@@ -343,7 +344,7 @@ class Layer:
 class RolloutWeights:
     """A copy of a model's weights in the layout and the number format of the rollout.
 
-    Embedding and norms are read where they are, and so is the head where it has the right format.
+    Embedding and norms are not copied but shared with the model, and so is the head if it has this number format.
     """
 
     def __init__(self, base: Any, room: int, dtype: torch.dtype) -> None:
@@ -359,8 +360,8 @@ class RolloutWeights:
         self.stream_dtype = self.embedding.dtype
         """Type of the residual stream, as in training: that of the embedding."""
         device = self.embedding.device
-        places_1L = torch.arange(room, device=device)[None]
-        cos_1LD, sin_1LD = decoder.rotary_emb(self.embedding[:1], places_1L)
+        positions_1L = torch.arange(room, device=device)[None]
+        cos_1LD, sin_1LD = decoder.rotary_emb(self.embedding[:1], positions_1L)
         self.cos, self.sin = cos_1LD[0].contiguous(), sin_1LD[0].contiguous()
         self.kernels: Any = None
         if device.type == "cuda":
@@ -369,7 +370,7 @@ class RolloutWeights:
             self.kernels = kernels if kernels.is_supported(self.head_dim) else None
 
     def load(self, base: Any) -> None:
-        """Copies the present weights of the model, in place."""
+        """Copies the current weights of the model, in place."""
         with torch.autocast(self.embedding.device.type, enabled=False):
             for module, own in zip(base.get_decoder().layers, self.layers, strict=True):
                 attention, mlp = module.self_attn, module.mlp
@@ -438,7 +439,7 @@ def _empty_layer(module: Any, dtype: torch.dtype) -> Layer:
 
 
 def _empty(modules: Sequence[Any], dtype: torch.dtype) -> Tensor:
-    """Room for the weights of several linear layers, one below the other."""
+    """An empty matrix for the weights of several linear layers, one below the other."""
     rows = sum(module.out_features for module in modules)
     device = next(modules[0].parameters()).device
     return torch.empty(rows, modules[0].in_features, dtype=dtype, device=device)

@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from .attention import hidden_states, unwrap
-from .sampling import Sampled, sample_tokens
+from .sampling import SampledTokens, sample_tokens
 
 ROUND = 64
-"""On a GPU the depth of the cache that attention reads grows in such steps, so that few shapes occur."""
+"""On a GPU attention reads the cache up to a multiple of this depth, so that few shapes occur."""
 INVARIANT_ROWS = 4
-"""Matrix products on a CPU round a row the same whatever is beside it, if the number of rows is a multiple of this:
-remaining rows take another kernel. Measured with torch 2.13 in float32 (`bench/distributed.py rounding`)."""
+"""If the number of rows is a multiple of this, a matrix product on a CPU rounds each row the same whatever the other
+rows are; remaining rows take another kernel. Measured with torch 2.13 in float32 (`bench/distributed.py rounding`)."""
 
 
 class KVCache:
@@ -49,7 +49,7 @@ class KVCache:
         self._base, config = base, base.config
         self.count, self.room = count, room
         self.row_multiple = INVARIANT_ROWS if batch_invariant and device.type == "cpu" else 1
-        """Passes, logits and attention are computed for a multiple of so many rows; blank ones are thrown away."""
+        """Passes, logits and attention are computed for a multiple of this many rows; blank rows are discarded."""
         self.min_prefill = 2 if self.row_multiple > 1 else 1
         attention = base.get_decoder().layers[0].self_attn
         self.groups = int(attention.num_key_value_groups)
@@ -72,9 +72,9 @@ class KVCache:
 
     def start(
         self, pieces: Sequence[tuple[int, Sequence[int]]], temperature: float, uniform_N: np.ndarray | None
-    ) -> Callable[[], Sampled]:
+    ) -> Callable[[], SampledTokens]:
         logits_NV, hidden_NH = self.read(pieces)
-        sampled = Sampled(*sample_tokens(logits_NV, temperature, uniform_N), hidden_NH)
+        sampled = SampledTokens(*sample_tokens(logits_NV, temperature, uniform_N), hidden_NH)
         return lambda: sampled
 
     def read(self, pieces: Sequence[tuple[int, Sequence[int]]]) -> tuple[Tensor, Tensor]:
@@ -102,8 +102,8 @@ class KVCache:
 class CachePlan:
     """The attention plan of a pass over the cache: slots that read a single token first, then those that read more.
 
-    The single ones are one batch. While at least half of all slots are in it, the batch covers all slots: the cache is
-    then read in place, and the results of the other slots are discarded.
+    The slots with a single token are one batch. If they are at least half of all slots, the batch covers all slots: the
+    cache is then read in place, and the results of the other slots are discarded.
     """
 
     def __init__(self, slots: KVCache, pieces: Sequence[tuple[int, int]]) -> None:
@@ -112,10 +112,10 @@ class CachePlan:
         slot_S, length_S = (np.array(column) for column in zip(*pieces, strict=True))
         start_S = np.array(slots.lengths)[slot_S]
         self.ends = np.array(list(accumulate(length_S)))
-        place_T = np.arange(self.ends[-1]) + np.repeat(start_S - self.ends + length_S, length_S)
-        cells = (np.repeat(slot_S, length_S) * heads * room + place_T)[:, None] + np.arange(heads) * room
+        position_T = np.arange(self.ends[-1]) + np.repeat(start_S - self.ends + length_S, length_S)
+        cells = (np.repeat(slot_S, length_S) * heads * room + position_T)[:, None] + np.arange(heads) * room
         self.cells = slots.put(cells.ravel())
-        self.positions_1T = slots.put(slots.with_blanks(place_T)[None])
+        self.positions_1T = slots.put(slots.with_blanks(position_T)[None])
 
         self.single = n = int((length_S == 1).sum())
         if n:
@@ -136,31 +136,33 @@ class CachePlan:
         self.slot = self.slots.put(slot)
         self.in_place = self.all and np.array_equal(slot, np.arange(count))
         if self.all:
-            seen, some = np.ones(count, np.int64), seen
-            seen[slot] = some
+            seen_by_slot = np.ones(count, np.int64)
+            seen_by_slot[slot] = seen
+            seen = seen_by_slot
         self.depth = self._depth(int(seen.max()))
         hidden = torch.arange(self.depth, device=self.slots.keys.device) >= self.slots.put(seen)[:, None]
         if not self.padded:
-            dark = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
-            self.mask = dark[:, None, None].expand(-1, heads, self.slots.groups, -1).flatten(0, 1)
+            additive = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
+            self.mask = additive[:, None, None].expand(-1, heads, self.slots.groups, -1).flatten(0, 1)
         else:
             self.mask = ~hidden[:, None, None]
 
     def _plan_long(self, slot: Any, start: Any, length: Any) -> None:
         """One row per slot, padded at the end; the padding is not read again."""
-        put, most = self.slots.put, int(length.max())
+        put, longest = self.slots.put, int(length.max())
         self.long_slot, self.long_depth = put(slot), self._depth(int((start + length).max()))
         first = self.ends[self.single :] - length
-        self.rows = put(np.minimum(first[:, None] + np.arange(most), self.ends[-1] - 1))
-        inside = np.arange(most) < length[:, None]
+        self.rows = put(np.minimum(first[:, None] + np.arange(longest), self.ends[-1] - 1))
+        inside = np.arange(longest) < length[:, None]
         self.long_cells = put(np.flatnonzero(inside))
-        place = put(start[:, None] + np.arange(most))
-        seen = torch.arange(self.long_depth, device=place.device) <= place[..., None]
+        position = put(start[:, None] + np.arange(longest))
+        seen = torch.arange(self.long_depth, device=position.device) <= position[..., None]
         self.long_mask = seen.repeat(1, self.slots.groups, 1)[:, None]
 
-    def _depth(self, most: int) -> int:
+    def _depth(self, length: int) -> int:
+        """Depth to which attention reads the cache, for slots of at most this length."""
         step = ROUND if self.padded else self.slots.row_multiple
-        return min(-(-most // step) * step, self.slots.keys.shape[3])
+        return min(-(-length // step) * step, self.slots.keys.shape[3])
 
     def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
         keys, values = self.slots.keys[module.layer_idx], self.slots.values[module.layer_idx]

@@ -3,12 +3,12 @@
     trajectories = generate(model, renderer, jobs, limits, device=device, generator=generator)
 
 In every forward pass each slot reads its new tokens: the one sampled last, a whole reply, or the opening of a new
-dialogue. Where another slot has read the same prefix (episodes of one sample that asked the same, openings with the
-same system prompt), its keys and values are copied. Nothing is tokenized twice.
+dialogue. If another slot has read the same prefix (episodes of one sample that asked the same, openings with the same
+system prompt), its keys and values are copied. Nothing is tokenized twice.
 
 Two backends compute the passes: `kv_cache.py` (any device) and `cuda.py` (CUDA graphs). The second one starts a pass
-before it has read the tokens of the pass before. A dialogue whose turn has ended in the meantime ignores that pass.
-With `vllm.py` servers compute whole turns instead.
+before it has read the tokens of the previous pass; a dialogue whose turn has ended in the meantime ignores that pass.
+With `vllm.py`, servers compute whole turns instead.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from ..config.train_config import RolloutLimits
 from .attention import unwrap
 from .cuda import cuda_backend
 from .kv_cache import KVCache
-from .sampling import Sampled
+from .sampling import SampledTokens
 from .vllm import roll_out as roll_out_by_vllm
 
 MIN_SHARED = 16
-"""Number of shared tokens that is worth a copy, or a wait for the slot that is about to read them."""
+"""Minimum number of shared tokens for which a slot copies them, or waits for the slot that is about to read them."""
 
 
 class Backend(Protocol):
@@ -43,27 +43,26 @@ class Backend(Protocol):
     count: int
     """Number of slots."""
     room: int
-    """Tokens of a slot."""
+    """Maximum number of tokens in a slot."""
     lengths: list[int]
     """Tokens read so far in each slot."""
     ahead: int
-    """Number of passes that are started before the tokens of an earlier pass are read."""
+    """Number of passes that are started before the sampled tokens of an earlier pass are read."""
     max_prefill: int
-    """Tokens of openings and replies in one pass."""
+    """Maximum number of tokens of openings and replies in one pass."""
     tile: int | None
     """Openings and replies are read in chunks whose length is a multiple of this; None: always as a whole."""
     min_prefill: int
-    """Tokens at the end of a shared opening or reply that each slot reads itself: 1, because the last one predicts the
-    next; 2 where a read of one token would be rounded otherwise than one of many."""
+    """Number of tokens at the end of a shared opening or reply that each slot reads itself: 1, because the last one
+    predicts the next; 2 if reading a single token rounds differently from reading several."""
 
     def copy_prefix(self, slot: int, source: int, start: int, end: int) -> None: ...
 
     def start(
         self, pieces: Sequence[tuple[int, Sequence[int]]], temperature: float, uniform_N: np.ndarray | None
-    ) -> Callable[[], Sampled]:
-        """Reads new tokens, as pairs of slot and tokens; no tokens stand for the one that the pass before sampled.
-
-        Returns a function that waits for the sampled tokens.
+    ) -> Callable[[], SampledTokens]:
+        """Starts a pass over new tokens, as pairs of slot and tokens. An empty list of tokens stands for the token that
+        the previous pass sampled. Returns a function that waits for the sampled tokens.
         """
         ...
 
@@ -85,22 +84,22 @@ def generate(
     watch: Watch = unwatched,
     batch_invariant: bool = False,
 ) -> list[Trajectory]:
-    """Rolls out one episode per job, or those at the places `only`. Returns them in the order of the jobs.
+    """Rolls out one episode per job, or only the jobs with the indices `only`. Returns them in the order of the jobs.
 
     Each job has its own random stream, seeded from `generator`, so an episode does not depend on the number of slots or
-    on the episodes beside it. `dtype` is the type of the arithmetic where it differs from that of the weights.
-    `progress` is called with 1 for each finished episode. `keep_hidden` keeps the hidden states that a critic
-    reads, which saves a second forward pass. `watch` gets the turns of all episodes as they are made.
-    With `batch_invariant`, on a CPU, log-probabilities and hidden states are rounded the same in any number of slots.
+    on the episodes beside it. `dtype` is the type of the arithmetic if it differs from that of the weights. `progress`
+    is called with 1 for each finished episode. `keep_hidden` keeps the hidden states for the critic, which saves a
+    second forward pass. `watch` gets the turns of all episodes as they are made. With `batch_invariant`, on a CPU,
+    log-probabilities and hidden states are rounded the same for any number of slots.
     """
     if limits.temperature <= 0:
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
     seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
-    places = range(len(jobs)) if only is None else only
-    dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits, user, watch) for place in places]
-    finished = (lambda one: progress(1)) if progress else None
-    states_NH = _run(model, dialogues, limits, device, greedy, dtype, finished, keep_hidden, batch_invariant)
-    return [one.trajectory(states_NH) for one in dialogues]
+    indices = range(len(jobs)) if only is None else only
+    dialogues = [Dialogue(jobs[index], seeds[index], renderer, limits, user, watch) for index in indices]
+    on_end = (lambda dialogue: progress(1)) if progress else None
+    hidden_NH = _run_dialogues(model, dialogues, limits, device, greedy, dtype, on_end, keep_hidden, batch_invariant)
+    return [dialogue.trajectory(hidden_NH) for dialogue in dialogues]
 
 
 def complete(
@@ -114,43 +113,43 @@ def complete(
     greedy: bool = False,
     finished: Callable[[int, str], None],
 ) -> None:
-    """One reply to each prompt, without environment. `finished` gets place and text of each as it ends.
+    """One reply to each prompt, without environment. `finished` gets index and text of each as it ends.
 
-    A prompt is the tokens up to the cue to speak. One that fills the context gets an empty reply.
+    A prompt is the tokens up to the cue for the policy to speak. A prompt that fills the context gets an empty reply.
     """
     seeds = [0] * len(prompts) if greedy else _seeds(len(prompts), generator)
     replies = [Completion(tokens, seed, renderer, limits) for tokens, seed in zip(prompts, seeds, strict=True)]
-    places = {id(one): place for place, one in enumerate(replies)}
-    for one in replies:
-        if one.over:
-            finished(places[id(one)], "")
+    index_of = {id(reply): index for index, reply in enumerate(replies)}
+    for index, reply in enumerate(replies):
+        if reply.over:
+            finished(index, "")
 
-    def tell(one: Dialogue) -> None:
-        assert isinstance(one, Completion)
-        finished(places[id(one)], one.text)
+    def on_end(reply: Dialogue) -> None:
+        assert isinstance(reply, Completion)
+        finished(index_of[id(reply)], reply.text)
 
-    _run(model, replies, limits, device, greedy, None, tell)
+    _run_dialogues(model, replies, limits, device, greedy, None, on_end)
 
 
-def _run(
+def _run_dialogues(
     model: nn.Module,
     dialogues: Sequence[Dialogue],
     limits: RolloutLimits,
     device: torch.device,
     greedy: bool,
     dtype: torch.dtype | None,
-    finished: Callable[[Dialogue], None] | None,
+    on_end: Callable[[Dialogue], None] | None,
     keep_hidden: bool = False,
     batch_invariant: bool = False,
 ) -> Tensor | None:
-    """Runs dialogues to their ends and returns the hidden states that are kept. `finished` gets each as it ends."""
-    queue = [one for one in dialogues if not one.over]
+    """Runs dialogues to their ends; `on_end` gets each as it ends. Returns the hidden states, if they are kept."""
+    queue = [dialogue for dialogue in dialogues if not dialogue.over]
     half = dtype if dtype in (torch.bfloat16, torch.float16) else None
     was_training = model.training
     model.eval()
     try:
         if limits.backend == "vllm":
-            roll_out_by_vllm(model, queue, limits, greedy, finished)
+            roll_out_by_vllm(model, queue, limits, greedy, on_end)
             return None
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
             dtype, room = dtype or unwrap(model).dtype, limits.max_tokens
@@ -160,7 +159,7 @@ def _run(
             else:
                 backend = KVCache(model, min(limits.slots, len(queue)), room, device, dtype, batch_invariant)
             scheduler = RolloutScheduler(backend, queue)
-            started: deque[tuple[list[Read], Callable[[], Sampled]]] = deque()
+            started: deque[tuple[list[SlotRead], Callable[[], SampledTokens]]] = deque()
             kept: list[Tensor] = []
             kept_rows = 0
             while True:
@@ -176,13 +175,13 @@ def _run(
                 passed, wait = started.popleft()
                 tokens, logps, hidden_NH = wait()
                 for row, read in enumerate(passed):
-                    if not read.is_next:
+                    if not read.continues_dialogue:
                         continue
-                    one = read.dialogue
-                    one.take(tokens[row], logps[row])
-                    one.hidden_rows.append(kept_rows + row)
-                    if one.over and finished is not None:
-                        finished(one)
+                    dialogue = read.dialogue
+                    dialogue.take(tokens[row], logps[row])
+                    dialogue.hidden_rows.append(kept_rows + row)
+                    if dialogue.over and on_end is not None:
+                        on_end(dialogue)
                 if keep_hidden:
                     kept.append(hidden_NH)
                     kept_rows += len(passed)
@@ -192,7 +191,7 @@ def _run(
 
 
 class Dialogue:
-    """One job in progress: its environment, its tokens and its random stream."""
+    """An episode in progress: its environment, its tokens and its random stream."""
 
     def __init__(
         self,
@@ -220,12 +219,12 @@ class Dialogue:
         self.read = 0
         """Number of tokens that the model has read."""
         self.hidden_rows: list[int] = []
-        """For each policy token, the row of the kept hidden states that it was predicted from."""
+        """For each policy token, the row of the kept hidden states from which it was predicted."""
         self._seed = seed
         self._uniform: list[float] | None = None
         self.exchanges: list[Exchange] = []
         self.dropped = False
-        """Whether a turn since the last segment's start had a thought."""
+        """Whether a turn of the current segment had a thought, which the next segment drops."""
         self.segments: list[tuple[list[int], list[bool], list[float]]] = []
         """Tokens, mask and log-probabilities of earlier segments (`rollout.thoughts: drop`)."""
 
@@ -233,16 +232,16 @@ class Dialogue:
     def over(self) -> bool:
         return self.env.end is not None
 
-    def uniform(self, place: int) -> float:
-        """The number, between 0 and 1, that picks the policy token of that place."""
+    def uniform(self, index: int) -> float:
+        """The random number between 0 and 1 that picks the policy token of this index."""
         if self._uniform is None:
             rng = np.random.Generator(np.random.Philox(key=self._seed))
             segments = self.limits.max_turns if self.limits.thoughts == "drop" else 1
             self._uniform = rng.random(self.limits.max_tokens * segments).tolist()
-        return self._uniform[place]
+        return self._uniform[index]
 
     def turn_seed(self) -> int:
-        """The seed of what the policy says next, for a server that samples by itself."""
+        """The seed of the policy's next tokens, for a server that samples by itself."""
         return int(np.random.default_rng([self._seed or 0, sum(self.policy), len(self.segments)]).integers(2**62))
 
     def _start_turn(self) -> None:
@@ -251,11 +250,11 @@ class Dialogue:
         self.thinking = self.think is not None and self.think.is_open
 
     def turn_room(self) -> int:
-        """Number of tokens that the policy may say before its thought, its turn or the episode is cut off."""
-        start, most = self.action_start, self.limits.max_new_tokens
+        """Number of tokens that are left to the policy before its thought, its turn or the episode is cut off."""
+        start, budget = self.action_start, self.limits.max_new_tokens
         if self.thinking and self.limits.think_tokens is not None:
-            start, most = self.turn_start, self.limits.think_tokens
-        return min(most - (len(self.tokens) - start), self.limits.max_tokens - len(self.tokens))
+            start, budget = self.turn_start, self.limits.think_tokens
+        return min(budget - (len(self.tokens) - start), self.limits.max_tokens - len(self.tokens))
 
     def take(self, token: int, logp: float) -> None:
         """Adds a token of the policy. At the end of its turn, adds the reply of user or tool."""
@@ -268,8 +267,8 @@ class Dialogue:
                 return self.env.finish("length", self.renderer.decode(self.tokens[self.turn_start :]))
             if self.turn_room() > 0:
                 return None
-        said = self.renderer.decode(self.tokens[self.turn_start :])
-        reply = self.env.step(said)
+        text = self.renderer.decode(self.tokens[self.turn_start :])
+        reply = self.env.step(text)
         if not stopped:
             # The turn was cut off: its stop token is added, but not as one of the policy.
             self._add(self.renderer.policy("")[-1:], False)
@@ -277,9 +276,9 @@ class Dialogue:
         if reply is None:
             return None
         if self.limits.thoughts == "drop":
-            action = without_thought(said)
+            action = without_thought(text)
             self.exchanges.append(Exchange(action, reply.by, reply.text))
-            self.dropped = self.dropped or action != said
+            self.dropped = self.dropped or action != text
             if self.dropped and reply.by == "user":
                 return self._start_segment()
         reply_tokens = self.renderer.reply(reply.by, reply.text)
@@ -289,7 +288,7 @@ class Dialogue:
         return self._start_turn()
 
     def _start_segment(self) -> None:
-        """Reads the dialogue so far without its thoughts, as context of a new segment."""
+        """Renders the dialogue so far without its thoughts, as the context of a new segment."""
         tokens = self.renderer.history(self.env.opening(), self.env.system(), self.exchanges)
         if len(tokens) >= self.limits.max_tokens:
             return self.env.finish("length")
@@ -299,7 +298,7 @@ class Dialogue:
         return self._start_turn()
 
     def _follow_thought(self, token: int) -> None:
-        """Notes where a thought begins and ends. Closes it when its tokens are spent."""
+        """Tracks where a thought begins and ends. Closes it when `think_tokens` are used up."""
         if self.think is None:
             return
         if not self.thinking:
@@ -311,7 +310,8 @@ class Dialogue:
             self.thinking, self.action_start = False, len(self.tokens)
             self.cut_thoughts += 1
 
-    def trajectory(self, states_NH: Tensor | None) -> Trajectory:
+    def trajectory(self, hidden_NH: Tensor | None) -> Trajectory:
+        """The finished episode. `hidden_NH`: the kept hidden states of all dialogues."""
         segments = [*self.segments, (self.tokens, self.policy, self.logp)]
         tokens, policy, logp = ([x for part in parts for x in part] for parts in zip(*segments, strict=True))
         return Trajectory(
@@ -319,7 +319,7 @@ class Dialogue:
             policy=np.array(policy, np.bool_),
             logp=np.array(logp, np.float32),
             episode=self.env.episode(self.job.seed, self.job.level),
-            hidden_NH=None if states_NH is None else states_NH[self.hidden_rows],
+            hidden_NH=None if hidden_NH is None else hidden_NH[self.hidden_rows],
             cut_thoughts=self.cut_thoughts,
             cut_turns=self.cut_turns,
             segment_lengths=tuple(len(part) for part, _, _ in segments) if self.segments else (),
@@ -332,7 +332,7 @@ class Dialogue:
 
 
 class Completion(Dialogue):
-    """One reply to a prompt: a single turn without environment."""
+    """A reply to a prompt: a single turn without environment."""
 
     def __init__(self, prompt: list[int], seed: int | None, renderer: Renderer, limits: RolloutLimits) -> None:
         self.renderer, self.limits = renderer, limits
@@ -348,7 +348,7 @@ class Completion(Dialogue):
         return self.renderer.decode(self.tokens[self.turn_start :])
 
     def take(self, token: int, logp: float) -> None:
-        """Adds a token of the policy. The turn ends with a stop token, or when its room is used up."""
+        """Adds a token of the policy. The turn ends with a stop token, or when its budget is used up."""
         self._add([token], True, logp)
         if token not in self.renderer.stop_ids:
             self._follow_thought(token)
@@ -357,26 +357,26 @@ class Completion(Dialogue):
         self._over = True
 
 
-class Read(NamedTuple):
-    """What a slot reads in one pass."""
+class SlotRead(NamedTuple):
+    """The tokens that a slot reads in one pass."""
 
     slot: int
     dialogue: Dialogue
     tokens: list[int]
-    """The new tokens; none stand for the token that the pass before sampled and that is not known yet."""
+    """The new tokens; empty: the token that the previous pass samples, which is not known yet."""
     end: int
     """Number of tokens of the dialogue that the model has read after the pass."""
     uniform: float
-    """Picks the token that follows."""
+    """The random number that picks the next token."""
     segment: int
-    """Number of the dialogue's segment that was read."""
+    """Index of the dialogue's segment that is read."""
 
     @property
-    def is_next(self) -> bool:
-        """Whether the sampled token continues the dialogue. False if only a chunk of a reply was
-        read, or if the turn had ended or a new segment had begun before."""
-        one = self.dialogue
-        return not one.over and len(one.tokens) == self.end and len(one.segments) == self.segment
+    def continues_dialogue(self) -> bool:
+        """Whether the sampled token continues the dialogue. False if only a chunk of a reply was read, or if the turn
+        ended or a new segment began before the pass was done."""
+        dialogue = self.dialogue
+        return not dialogue.over and len(dialogue.tokens) == self.end and len(dialogue.segments) == self.segment
 
 
 class RolloutScheduler:
@@ -386,24 +386,25 @@ class RolloutScheduler:
         self.backend, self.queue = backend, deque(queue)
         self.active: dict[int, Dialogue] = {}
         self.tokens_read = np.full((backend.count, backend.room), -1, np.int32)
-        """Tokens of each slot when it last read more than one. They stay until the slot is used again."""
+        """Tokens that each slot had read when it last read an opening or a long reply; kept until the slot is used
+        again."""
 
-    def next_pass(self) -> list[Read]:
-        """Refills free slots. Returns what each slot reads in this pass; nothing when all dialogues are over."""
-        self.active = {slot: one for slot, one in self.active.items() if not one.over}
+    def next_pass(self) -> list[SlotRead]:
+        """Refills free slots. Returns what each slot reads in this pass; empty when all dialogues are over."""
+        self.active = {slot: dialogue for slot, dialogue in self.active.items() if not dialogue.over}
         for slot in range(self.backend.count):
             if slot not in self.active and self.queue:
                 self.active[slot] = self.queue.popleft()
-        reads: list[Read] = []
+        reads: list[SlotRead] = []
         prefill = 0
         # In the order of the slots, so that attention can read the whole cache in place.
-        for slot, one in sorted(self.active.items()):
-            new = len(one.tokens) - one.read
-            is_long = one.read == 0 or new >= MIN_SHARED
+        for slot, dialogue in sorted(self.active.items()):
+            new = len(dialogue.tokens) - dialogue.read
+            is_long = dialogue.read == 0 or new >= MIN_SHARED
             if is_long:
-                if prefill >= self.backend.max_prefill or not self._share_prefix(slot, one):
+                if prefill >= self.backend.max_prefill or not self._share_prefix(slot, dialogue):
                     continue
-                new = len(one.tokens) - one.read
+                new = len(dialogue.tokens) - dialogue.read
             if self.backend.tile and new > 1:
                 new = min(new, (self.backend.max_prefill - prefill) // self.backend.tile * self.backend.tile)
                 if new == 0:
@@ -413,30 +414,31 @@ class RolloutScheduler:
                 prefill += new
             if is_long:
                 self.tokens_read[slot] = -1
-                self.tokens_read[slot, : one.read + new] = one.tokens[: one.read + new]
-            tokens = one.tokens[one.read : one.read + new]
-            one.read += max(new, 1)
-            said = len(one.hidden_rows) + (new == 0)
-            reads.append(Read(slot, one, tokens, one.read, one.uniform(said), len(one.segments)))
+                self.tokens_read[slot, : dialogue.read + new] = dialogue.tokens[: dialogue.read + new]
+            tokens = dialogue.tokens[dialogue.read : dialogue.read + new]
+            dialogue.read += max(new, 1)
+            uniform = dialogue.uniform(len(dialogue.hidden_rows) + (new == 0))  # one token is on its way if new == 0
+            reads.append(SlotRead(slot, dialogue, tokens, dialogue.read, uniform, len(dialogue.segments)))
         return reads
 
-    def _share_prefix(self, slot: int, one: Dialogue) -> bool:
+    def _share_prefix(self, slot: int, dialogue: Dialogue) -> bool:
         """Copies the longest prefix that another slot has read. False: a slot reads it in this pass, so wait for it."""
-        most = len(one.tokens) - self.backend.min_prefill
-        same = self.tokens_read[:, :most] == np.array(one.tokens[:most], np.int32)
+        length = len(dialogue.tokens) - self.backend.min_prefill
+        same = self.tokens_read[:, :length] == np.array(dialogue.tokens[:length], np.int32)
         after_pass = np.where(same.all(1), same.shape[1], same.argmin(1))
-        now = np.minimum(after_pass, self.backend.lengths)
-        source = int(now.argmax())
-        shared = max(int(now[source]), one.read)
+        before_pass = np.minimum(after_pass, self.backend.lengths)
+        source = int(before_pass.argmax())
+        shared = max(int(before_pass[source]), dialogue.read)
         if after_pass.max() - shared >= MIN_SHARED:
             return False
-        if shared - one.read < MIN_SHARED:
-            shared = one.read
-        self.backend.copy_prefix(slot, source, one.read, shared)
-        one.read = shared
+        if shared - dialogue.read < MIN_SHARED:
+            shared = dialogue.read
+        self.backend.copy_prefix(slot, source, dialogue.read, shared)
+        dialogue.read = shared
         return True
 
 
 def _seeds(count: int, generator: torch.Generator | None) -> list[int]:
+    """A seed for each dialogue, drawn from `generator`, or from the global one."""
     device = generator.device if generator is not None else None
     return cast(list[int], torch.randint(2**62, (count,), generator=generator, device=device).tolist())

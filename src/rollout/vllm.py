@@ -3,14 +3,14 @@
     VLLM_ALLOW_RUNTIME_LORA_UPDATING=True vllm serve MODEL --enable-lora --max-lora-rank 64 \\
         --logprobs-mode processed_logprobs --generation-config vllm
 
-Before a rollout the adapters are saved in `rollout.adapter_dir`, which the servers can read too, under a name that is
-the hash of their weights, and every server loads them (`/v1/load_lora_adapter`). Then each dialogue sends its tokens
-(`/v1/completions`) and gets tokens and log-probabilities, one turn at a time. Nothing is tokenized twice. A server that
-stops answering gives its dialogues to the others and is asked again at the next rollout.
+Before a rollout the adapters are saved in `rollout.adapter_dir`, which the servers can read too, in a folder named
+after the hash of their weights, and every server loads them (`/v1/load_lora_adapter`). Then each dialogue sends its
+tokens (`/v1/completions`) and gets tokens and log-probabilities, one turn at a time. Nothing is tokenized twice. The
+dialogues of a server that stops answering go to the others; it is tried again at the next rollout.
 
-A reply counts only if it names these adapters, repeats the tokens that were sent, and has a token of the vocabulary and
-a log-probability at every place. The first reply of each server is also scored by the model itself: other weights, or
-log-probabilities of another temperature, end the run.
+A reply is accepted only if it names these adapters, repeats the tokens that were sent, and has a token of the
+vocabulary and a log-probability at every position. The first reply of each server is also scored by the model itself:
+the run ends if the server has other weights, or log-probabilities of another temperature.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ _log = logging.getLogger(__name__)
 
 TIMEOUT_S = 600.0
 CONNECT_S = 10.0
-MOST_GAP = 0.3
+MAX_GAP = 0.3
 """Mean difference of log-probabilities between server and model, in nats. Rounding to 16 bits gives about 0.01, an
 unquantized base under adapters that were trained on 4 bits about 0.05."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 _NOT_FOUND = 404
 
 
-class _Lost(Exception):
-    """A server does not answer, or not with what vLLM answers; others take its dialogues."""
+class _ServerLost(Exception):
+    """A server does not answer, or answers with a server error. Its dialogues go to the others."""
 
 
-class Said(NamedTuple):
-    """The tokens before a reply, the tokens of the reply and their log-probabilities."""
+class Reply(NamedTuple):
+    """A reply of a server: the tokens before it, its own tokens and their log-probabilities."""
 
     prompt: list[int]
     tokens: list[int]
@@ -69,7 +69,7 @@ class Server:
     """One vLLM server: its adapters, and completions of token sequences."""
 
     loaded: ClassVar[dict[str, str]] = {}
-    """Name of the adapters that each server, by URL, loaded last."""
+    """Name of the adapters that each server loaded last, by URL."""
 
     def __init__(self, url: str, slots: int) -> None:
         self.url = url.rstrip("/").removesuffix("/v1")
@@ -82,11 +82,11 @@ class Server:
             follow_redirects=False,
             trust_env=urlsplit(self.url).hostname not in _HERE,
         )
-        self.first: Said | None = None
+        self.first: Reply | None = None
 
     def load(self, folder: Path) -> None:
-        """Loads the adapters of a folder, whose name is theirs, and forgets those before them."""
-        before = self.loaded.get(self.url)
+        """Loads the adapters in a folder, under the folder's name, and unloads the previous ones."""
+        previous = self.loaded.get(self.url)
         answer = self._post("/v1/load_lora_adapter", {"lora_name": folder.name, "lora_path": str(folder)})
         if not answer.is_success and "already been loaded" not in answer.text:
             raise BadInput(
@@ -96,33 +96,33 @@ class Server:
                 f"VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it can read {folder.parent}",
             )
         self.loaded[self.url] = folder.name
-        if before and before != folder.name:
-            self._post("/v1/unload_lora_adapter", {"lora_name": before})
+        if previous and previous != folder.name:
+            self._post("/v1/unload_lora_adapter", {"lora_name": previous})
 
-    def complete(self, body: dict[str, Any], folder: Path, vocab: int) -> Said:
+    def complete(self, body: dict[str, Any], folder: Path, vocab: int) -> Reply:
         """The reply to `body["prompt"]`."""
         body = {**body, "model": folder.name}
         answer = self._post("/v1/completions", body)
-        if answer.status_code == _NOT_FOUND:  # it was started again, without the adapters
+        if answer.status_code == _NOT_FOUND:  # the server was restarted, without the adapters
             self.loaded.pop(self.url, None)
             self.load(folder)
             answer = self._post("/v1/completions", body)
         if answer.status_code >= 500 or answer.status_code in (408, 429):
-            raise _Lost(f"HTTP {answer.status_code}")
+            raise _ServerLost(f"HTTP {answer.status_code}")
         if not answer.is_success:
             raise BadInput(
                 f"the server refused: {answer.text[:300]}", where=self.url, remedy="see the log of the server"
             )
-        said = self._checked(answer, body, vocab)
-        self.first = self.first or said
-        return said
+        reply = self._validated(answer, body, vocab)
+        self.first = self.first or reply
+        return reply
 
-    def _checked(self, answer: httpx2.Response, body: dict[str, Any], vocab: int) -> Said:
+    def _validated(self, answer: httpx2.Response, body: dict[str, Any], vocab: int) -> Reply:
         try:
-            found = answer.json()
-            choice = found["choices"][0]
+            content = answer.json()
+            choice = content["choices"][0]
             tokens, logps = choice["token_ids"], choice["logprobs"]["token_logprobs"]
-            model, prompt = found["model"], choice["prompt_token_ids"]
+            model, prompt = content["model"], choice["prompt_token_ids"]
         except (ValueError, LookupError, TypeError):
             raise _wrong(self.url, f"a reply without token ids or log-probabilities: {answer.text[:200]}") from None
         if model != body["model"]:
@@ -135,13 +135,13 @@ class Server:
             raise _wrong(self.url, "tokens that the model does not have")
         if not all(isinstance(logp, float | int) and math.isfinite(logp) and logp <= 1e-3 for logp in logps):
             raise _wrong(self.url, "values that are no log-probabilities")
-        return Said(prompt, tokens, [float(logp) for logp in logps])
+        return Reply(prompt, tokens, [float(logp) for logp in logps])
 
     def _post(self, path: str, body: dict[str, Any]) -> httpx2.Response:
         try:
             return self.http.post(path, json=body)
         except httpx2.HTTPError as error:
-            raise _Lost(str(error) or type(error).__name__) from None
+            raise _ServerLost(str(error) or type(error).__name__) from None
 
 
 def _wrong(url: str, what: str) -> BadInput:
@@ -167,10 +167,10 @@ def roll_out(
         for server in servers:
             stack.callback(server.http.close)
         reached = [server for server in servers if _loads(server, folder)]
-        queue = deque(one for one in dialogues if not one.over)
-        _Run(reached, folder, queue, limits, greedy, finished, unwrap(model).config.vocab_size)(slots)
+        queue = deque(dialogue for dialogue in dialogues if not dialogue.over)
+        _ServerPool(reached, folder, queue, limits, greedy, finished, unwrap(model).config.vocab_size)(slots)
         for other in folder.parent.glob("askgate-*"):
-            if other != folder:  # the present ones stay: a server may read them again
+            if other != folder:  # the current adapters stay: a restarted server reads them again
                 shutil.rmtree(other, ignore_errors=True)
         for server in reached:
             if server.first and not greedy:
@@ -192,10 +192,10 @@ def save_adapters(model: nn.Module, root: Path) -> Path:
     folder = root.resolve() / f"askgate-{digest.hexdigest()[:32]}"
     if not folder.exists():
         root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=root, prefix=".saving-") as made:
+        with tempfile.TemporaryDirectory(dir=root, prefix=".saving-") as temporary:
             adapted: Any = model
-            # Complete before it has its name, in a folder that a server of another user can read.
-            complete = Path(made) / folder.name
+            # Complete before it gets its final name, in a folder that a server of another user can read.
+            complete = Path(temporary) / folder.name
             adapted.save_pretrained(complete, save_embedding_layers=False)
             try:
                 complete.rename(folder)
@@ -206,19 +206,20 @@ def save_adapters(model: nn.Module, root: Path) -> Path:
 
 
 def _loads(server: Server, folder: Path) -> bool:
+    """Loads the adapters into a server, unless it has them. False if it does not answer."""
     if server.loaded.get(server.url) == folder.name:
         return True
     try:
         server.load(folder)
-    except _Lost as why:
-        _log.warning("%s does not answer (%s): the other servers take its dialogues", server.url, why)
+    except _ServerLost as reason:
+        _log.warning("%s does not answer (%s): the other servers take its dialogues", server.url, reason)
         return False
     return True
 
 
 @dataclass
-class _Run:
-    """Dialogues in a queue, and threads that take them, a few for each server."""
+class _ServerPool:
+    """A queue of dialogues, and threads that run them, `slots` for each server."""
 
     servers: Sequence[Server]
     folder: Path
@@ -232,16 +233,16 @@ class _Run:
     lock: Lock = field(default_factory=Lock)
 
     def __call__(self, slots: int) -> None:
-        # Once more where a server was lost after the threads of the others had ended.
+        # Repeated if a server was lost after the threads of the others had ended.
         while self.queue and (left := [server for server in self.servers if server.url not in self.lost]):
             with ThreadPoolExecutor(slots * len(left)) as threads:
                 started = [threads.submit(self._work, server) for _ in range(slots) for server in left]
             for one in started:
                 one.result()
         if self.queue:
-            whys = "; ".join(f"{url}: {why}" for url, why in self.lost.items())
+            reasons = "; ".join(f"{url}: {reason}" for url, reason in self.lost.items())
             raise BadInput(
-                f"no vLLM server answers ({whys or 'none could load the adapters'})",
+                f"no vLLM server answers ({reasons or 'none could load the adapters'})",
                 where="rollout.url",
                 remedy="start one, then resume the run",
             )
@@ -250,53 +251,56 @@ class _Run:
         """Runs dialogues of the queue on a server until there are none, or the server is lost."""
         while server.url not in self.lost:
             try:
-                one = self.queue.popleft()
+                dialogue = self.queue.popleft()
             except IndexError:
                 return
             try:
-                while not one.over:
-                    self._turn(server, one)
-            except _Lost as why:
+                while not dialogue.over:
+                    self._request(server, dialogue)
+            except _ServerLost as reason:
                 with self.lock:
                     if server.url not in self.lost:
-                        _log.warning("%s is lost (%s): the other servers take its dialogues", server.url, why)
-                    self.lost[server.url] = str(why)
-                    self.queue.appendleft(one)
+                        _log.warning("%s is lost (%s): the other servers take its dialogues", server.url, reason)
+                    self.lost[server.url] = str(reason)
+                    self.queue.appendleft(dialogue)
             except BaseException:
                 self.queue.clear()  # ends the other threads too
                 raise
 
-    def _turn(self, server: Server, one: Dialogue) -> None:
-        """Asks for tokens up to the end of the thought or the turn, and adds them."""
-        stops = {*one.renderer.stop_ids, *([one.think.close_id] if one.think and one.thinking else [])}
+    def _request(self, server: Server, dialogue: Dialogue) -> None:
+        """Requests tokens up to the end of the thought or the turn, and adds them."""
+        stops = {*dialogue.renderer.stop_ids}
+        if dialogue.think and dialogue.thinking:
+            stops.add(dialogue.think.close_id)
         body = {
-            "prompt": one.tokens,
-            "max_tokens": one.turn_room(),
+            "prompt": dialogue.tokens,
+            "max_tokens": dialogue.turn_room(),
             "temperature": 0.0 if self.greedy else self.limits.temperature,
             "top_p": 1.0,
             "top_k": 0,
             "min_p": 0.0,
             "repetition_penalty": 1.0,
-            "seed": one.turn_seed(),
+            "seed": dialogue.turn_seed(),
             "stop_token_ids": sorted(stops),
             "logprobs": 1,
             "return_token_ids": True,
             "skip_special_tokens": False,
         }
-        said = server.complete(body, self.folder, self.vocab)
-        for token, logp in zip(said.tokens, said.logps, strict=True):
-            length, segments = len(one.tokens), len(one.segments)
-            one.take(token, logp)
-            # A thought that was closed, a reply or a new segment: what the server said after it is void.
-            if one.over or len(one.tokens) != length + 1 or len(one.segments) != segments:
+        reply = server.complete(body, self.folder, self.vocab)
+        for token, logp in zip(reply.tokens, reply.logps, strict=True):
+            length, segments = len(dialogue.tokens), len(dialogue.segments)
+            dialogue.take(token, logp)
+            # After a thought that was closed, a reply of user or tool, or a new segment: the server's further tokens
+            # do not continue the dialogue.
+            if dialogue.over or len(dialogue.tokens) != length + 1 or len(dialogue.segments) != segments:
                 break
-        if one.over and self.finished is not None:
+        if dialogue.over and self.finished is not None:
             with self.lock:
-                self.finished(one)
+                self.finished(dialogue)
 
 
 def _require_same_weights(model: nn.Module, server: Server, temperature: float) -> None:
-    """Scores the first reply of a server with the model itself."""
+    """Refuses a server whose first reply has other log-probabilities than the model gives to the same tokens."""
     assert server.first is not None
     prompt, tokens, logps = server.first
     base: Any = unwrap(model)
@@ -306,9 +310,9 @@ def _require_same_weights(model: nn.Module, server: Server, temperature: float) 
         logits_NV = base.get_output_embeddings()(hidden_TH).float() / temperature
         own_N = torch.log_softmax(logits_NV, -1).gather(-1, torch.tensor(tokens, device=base.device)[:, None])[:, 0]
     gap = float((own_N.cpu() - torch.tensor(logps)).abs().mean())
-    if not gap <= MOST_GAP:
+    if not gap <= MAX_GAP:
         raise BadInput(
-            f"its log-probabilities differ from the model's by {gap:.2f} nats on the same tokens (at most {MOST_GAP})",
+            f"its log-probabilities differ from the model's by {gap:.2f} nats on the same tokens (at most {MAX_GAP})",
             where=server.url,
             remedy="serve the base model of this run with --logprobs-mode processed_logprobs",
         )

@@ -49,7 +49,7 @@ def to_device(t: Tensor, device: torch.device | None = None) -> Tensor:
 
 
 def prepare_device(device: torch.device) -> None:
-    """Call before the first tensor. On mps it switches off flash attention and torch.compile, with a warning."""
+    """Prepares a device before its first tensor: on mps, switches off flash attention and torch.compile."""
     if device.type == "mps":
         torch.backends.cuda.enable_flash_sdp(False)
         torch.compiler.set_stance("force_eager")
@@ -57,8 +57,8 @@ def prepare_device(device: torch.device) -> None:
 
 
 def memory_gb(device: torch.device) -> float:
-    """Memory of a device in GB. GPU: all that this process may use, with what other programs hold now, so that they do
-    not decide what is trained. Mac: the share that Metal recommends. CPU: what this process may use."""
+    """Memory of a device in GB. GPU: all that this process may use, even if other programs hold some of it now, so that
+    they do not influence the training. Mac: the amount that Metal recommends. CPU: what this process may use."""
     if device.type == "cuda":
         _, total = torch.cuda.mem_get_info(device)
         return total * allowed_share(device) / GB

@@ -1,4 +1,4 @@
-"""Files and folders written in blocks and synced, and what to do where the disk refuses (`explain_disk_errors`)."""
+"""Writes files in blocks, syncs and removes folders, and explains disk errors (`explain_disk_errors`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = 4 * 2**20
 
 
 def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """Creates a file with these bytes, written in blocks. The owner of its folder syncs it."""
+    """Creates a file with these bytes, written in blocks. The caller syncs it with its folder."""
     file = disk.create(path)
     try:
         block = bytearray()
@@ -98,9 +98,9 @@ _SQLITE_REMEDIES = {
 def explain_disk_errors(path: Path, again: str = RESUME_RUN, only_full: bool = False) -> Iterator[None]:
     """Turns disk errors inside the block into `BadInput` with path and remedy. Other exceptions pass unchanged.
 
-    `again` says how to continue once the disk works, and what is safe meanwhile. A block that touches more than one
-    path sets `only_full`: only a full disk is explained, and a broken one where the error names the file, because
-    nobody could say which path any other error is about.
+    `again`: text on how to continue once the disk works, and what is safe meanwhile. With `only_full`, for a block that
+    uses several paths, only a full disk is explained, and a failing one if the error names the file: it is unknown
+    which path any other error is about.
     """
     try:
         yield
@@ -121,7 +121,7 @@ def explain_disk_errors(path: Path, again: str = RESUME_RUN, only_full: bool = F
 
 
 def _error_code(error: Exception) -> int:
-    """The error number. Libraries written in Rust (safetensors, tokenizers) give it only in their message."""
+    """The error number. Libraries written in Rust (safetensors, tokenizers) have it only in their message."""
     if isinstance(error, sqlite3.Error):
         # Errors that Python raises itself carry none. Extended codes have the primary code in their lowest byte.
         return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

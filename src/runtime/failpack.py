@@ -60,8 +60,8 @@ def failpack(root: Path, environment: Mapping[str, str]) -> Path:
 
 
 def wanted(root: Path) -> dict[str, Path]:
-    """Plain files to pack, by name. Files of the last run, which the working folder only links to, have the names of
-    those links. No other link is followed: it could lead out of the run."""
+    """Plain files to pack, by name. Files of the last run, to which the working folder has links, get the names of
+    these links. No other link is followed: it could lead out of the run."""
     folders = [root, *all_runs(root)[:1]]
     return {
         file.relative_to(folder).as_posix(): file

@@ -42,9 +42,9 @@ def is_locked(folder: Path) -> bool:
 
 @contextmanager
 def write_lock(path: Path, create: bool = True) -> Iterator[None]:
-    """Waits for and holds the lock beside a file, so that nobody else writes it inside the block.
+    """Waits for and holds the lock beside a file, so that no other process writes it inside the block.
 
-    Without `create` a file that has no lock beside it, such as a copy, is not locked: it has no writer.
+    Without `create`, a file that has no lock beside it, such as a copy, is not locked: no process writes it.
     """
     beside = path.with_name(path.name + ".lock")
     if not create and not beside.exists():
@@ -86,7 +86,7 @@ class NamedLocks:
         self._held: dict[str, int] = {}
 
     def acquire(self, name: str) -> bool:
-        """Locks the name unless somebody holds it."""
+        """Locks the name. Returns False if it is held already."""
         path = self._folder / name
         while True:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -96,11 +96,11 @@ class NamedLocks:
             if _is_at(file, path):
                 self._held[name] = file
                 return True
-            # Its last owner removed the file after this process had opened it: such a lock keeps nobody out.
+            # Its last owner removed the file after this process had opened it: other processes do not see this lock.
             os.close(file)
 
     def release(self, name: str) -> None:
-        """Removes the lock file before unlocking it, so that whoever waits for it makes a new one."""
+        """Removes the lock file before unlocking it, so that a waiting process makes a new one."""
         file = self._held.pop(name)
         (self._folder / name).unlink(missing_ok=True)
         os.close(file)
@@ -111,7 +111,7 @@ class NamedLocks:
 
     @contextmanager
     def holding(self, name: str) -> Iterator[None]:
-        """Waits for the name and holds it. For short work at start, not for calls."""
+        """Waits for the name and holds it inside the block. Polls, so only for short work at the start."""
         while not self.acquire(name):
             time.sleep(POLL_SECONDS)
         try:

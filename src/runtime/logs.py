@@ -39,7 +39,7 @@ class _MaskingFormatter(logging.Formatter):
 
 
 class _LogFile(logging.FileHandler):
-    """Drops lines silently on a full disk. Writers whose lines must not get lost raise an error of their own."""
+    """A log file that drops lines silently on a full disk. Writers whose lines must not be lost raise an error."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exc_info()[1], OSError):
@@ -51,7 +51,7 @@ class _LogFile(logging.FileHandler):
 
 
 class ConsoleLog(logging.Handler):
-    """The log on standard error; on a terminal without the line of each step, which the progress bar shows there."""
+    """The log on standard error; on a terminal without the lines of the steps, which the progress bar shows there."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class _StepKey(msgspec.Struct):
 
 
 class StepLog:
-    """A JSONL file with one line per step. After a resume it reads as if the run had never been interrupted.
+    """A JSONL file with one line per step. After a resume it has the content of an uninterrupted run.
 
     Every line has `seed` and `step`; the runs of several seeds share the file.
     """
@@ -128,7 +128,7 @@ class StepLog:
         self.path = path
 
     def append(self, seed: int, step: int, figures: Mapping[str, Any]) -> None:
-        """Adds a line and syncs it: a checkpoint of this step must not know more than its log."""
+        """Adds a line and syncs it, so that it is on disk before a checkpoint of this step."""
         line = msgspec.json.encode({"seed": seed, "step": step, **figures}) + b"\n"
         with explain_disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ class StepLog:
                 os.fsync(file.fileno())
 
     def cut(self, seed: int, step: int) -> None:
-        """Removes this seed's lines after that step, and a line that a kill left incomplete."""
+        """Removes this seed's lines after that step, and a line that is incomplete after a kill."""
         if not self.path.exists():
             return
         lines = self.path.read_bytes().splitlines(keepends=True)

@@ -1,6 +1,6 @@
-"""How long-running code reports to its caller: lines of text, durations and progress bars.
+"""Reports of long-running code to its caller: lines of text, durations and progress bars.
 
-The command line passes a `Reporter` that writes to the terminal; this one, the default, writes to the log.
+The command line passes a `Reporter` that writes to the terminal; the one here, the default, writes to the log.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ Tell = Callable[[str], None]
 
 
 class Reporter:
+    """Reports to the log. Subclasses report elsewhere."""
+
     def message(self, text: str) -> None:
         log.info("%s", text)
 
     def progress(self, label: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-        """A progress bar; the function that it yields takes how many more are done."""
+        """A progress bar. Yields a function to call with the number of further items that are done."""
         return nullcontext(lambda more: None)
 
     def scoring(self, label: str) -> AbstractContextManager[Callable[[Any], None]]:
-        """A progress bar of live scoring; the function that it yields takes a `scoring.judge.Tally`."""
+        """A progress bar of live scoring. Yields a function to call with a `scoring.judge.Tally`."""
         return nullcontext(lambda tally: None)
 
 

@@ -3,9 +3,9 @@
     mask = masker(os.environ)
     mask("GET /?key=sk-123456")      # 'GET /?key=***'
 
-It masks three kinds of secret: values of environment variables whose names say that they are secret, in every encoding
-that servers and proxies use; anything shaped like a key of a known service; and values assigned to names such as
-MY_API_KEY. Standard library only, because `failpack` runs where nothing is installed.
+It masks three kinds of secret: values of environment variables with names such as MY_API_KEY, in every encoding that
+servers and proxies use; strings in the format of a known service's keys; and values assigned to such names in a text.
+Standard library only, because `failpack` must run without installed packages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FILE_SECRETS = {
     ),
 }
 _ENCODING_SIGNS = ("%", "\\", "&")
-"""A text without any of these holds no encoded character."""
+"""A text without any of these has no encoded character."""
 
 
 def masker(environment: Mapping[str, str], *keys: str) -> Callable[[str], str]:

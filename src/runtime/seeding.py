@@ -17,7 +17,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _is_strict = True
-"""False once a model of this run had an operation without a deterministic form."""
+"""False if a model of this run has used an operation without a deterministic implementation."""
 
 
 def seed_all(seed: int) -> None:
@@ -33,11 +33,11 @@ def seed_all(seed: int) -> None:
 
 
 def backward_strictly(work: Callable[[], _T], undo: Callable[[], None]) -> _T:
-    """Runs forward and backward passes whose result is the same in every run, on CUDA too.
+    """Runs forward and backward passes with deterministic results, on CUDA too.
 
-    Flash attention takes its deterministic backward pass only if torch refuses nondeterministic operations instead of
-    warning. If the model has one, `undo` drops the gradients so far, and `work` is repeated with a warning, as are all
-    later passes.
+    Flash attention uses its deterministic backward pass only if torch refuses nondeterministic operations instead of
+    warning. If the model has such an operation, `undo` drops the gradients so far, and `work` is repeated without this
+    strictness, as are all later passes of the run; the log has a warning.
     """
     global _is_strict
     if not (

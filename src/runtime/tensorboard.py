@@ -19,7 +19,7 @@ from .disk import explain_disk_errors
 
 
 class _WithoutTorch(MetaPathFinder):
-    """A block inside which this thread cannot import torch; others can.
+    """Context manager that makes this thread, and no other, unable to import torch.
 
     tensorboardX imports it if it can, which takes seconds and serves images and graphs only.
     """
@@ -37,7 +37,7 @@ class _WithoutTorch(MetaPathFinder):
 
 
 class EventFile:
-    """A file of curves in `folder`: `tensorboard --logdir` shows it. Every point is on disk at once."""
+    """A TensorBoard event file in `folder`. Every point is flushed at once."""
 
     def __init__(self, folder: Path, suffix: str, resumed_at: int = 0) -> None:
         """`resumed_at` hides points of an earlier file after that step, since those steps are taken again."""

@@ -19,18 +19,18 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..core.errors import BadInput
-from ..utils.process_map import usable_cores
+from ..utils.processes import usable_cores
 
 T = TypeVar("T")
 Call = tuple[Any, ...]
 Kept = Any
-"""A result that stayed with its worker. It is an argument for later calls and nothing else."""
+"""A result that stays with its worker. It can only be passed to later calls."""
 AHEAD = 3
 """Calls per worker that are in progress or waiting, so that memory does not grow with the number of calls."""
 
 
 class Workers:
-    """One call after the other, in this process."""
+    """Runs calls one after the other, in this process. Base class of the other kinds of workers."""
 
     count = 1
 
@@ -39,7 +39,7 @@ class Workers:
         return (work(*call) for call in calls)
 
     def keep(self, work: Callable[..., Any], calls: Iterable[Call], parts: int) -> Iterator[tuple[Any, list[Kept]]]:
-        """Like `map` where `work` returns a tuple: its first part, and the `parts` that stay with the worker."""
+        """Like `map`, for `work` that returns a tuple: yields its first item, and `parts` kept results."""
         return ((first, kept) for first, *kept in self.map(work, calls))
 
     def share(self, value: T) -> T:
@@ -48,7 +48,7 @@ class Workers:
 
 
 class ProcessPool(Workers):
-    """Processes on this machine. What stays with a worker elsewhere is in this process's memory here."""
+    """Processes on this machine. Kept results are in the memory of the calling process."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -109,7 +109,7 @@ def _in_order(
 
 
 def local_workers(is_large: bool, most: int) -> Workers:
-    """Workers on this machine: starting processes for little work takes longer than the work."""
+    """Workers on this machine: a process pool for large work, else this process, which starts faster."""
     count = usable_cores(most)
     return ProcessPool(count) if is_large and count > 1 else Workers()
 

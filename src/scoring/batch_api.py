@@ -19,23 +19,23 @@ from pydantic import SecretStr
 
 from ..config.judge_config import BatchSection
 from ..core.errors import BadInput
-from .client import SHOWN, completion_reply, content_of, failure_of, open_http, string
+from .client import SHOWN, completion_reply, content_of, failure_of, open_http, string_or_empty
 from .providers import Provider
 from .types import CallFailed, Reply
 
-MOST_REQUESTS, MOST_BYTES = 50_000, 90_000_000
+MAX_REQUESTS, MAX_BYTES = 50_000, 90_000_000
 """Requests and bytes of one file; the smallest limit of the providers is 100 MB."""
 TRANSFER_S = 600.0
 """Longest time of one upload or download."""
 ENDED = ("completed", "failed", "expired", "cancelled")
 NAME = "askgate"
-"""Key of a batch's own name in its metadata."""
+"""Key of our name for a batch in its metadata."""
 PAGE, PAGES = 100, 20
 """Batches in one page of the list, and pages that are searched."""
 
 
 class BatchApi:
-    """Requests to one provider's Batch API. Each raises CallFailed if it brings no answer; none is sent twice."""
+    """Client of one provider's Batch API. Methods raise CallFailed if there is no answer, and never retry."""
 
     def __init__(self, provider: Provider, key: SecretStr | None) -> None:
         self.provider, self.section = provider, section_of(provider)
@@ -46,7 +46,7 @@ class BatchApi:
     async def close(self) -> None:
         await self._http.aclose()
 
-    def request(self, custom_id: str, body: Mapping[str, Any]) -> str:
+    def input_line(self, custom_id: str, body: Mapping[str, Any]) -> str:
         """A line of the input file."""
         return json.dumps({"custom_id": custom_id, "method": "POST", "url": self.section.endpoint, "body": body})
 
@@ -54,7 +54,7 @@ class BatchApi:
         """Uploads a file of requests and returns its id."""
         file = ("\n".join(lines) + "\n").encode()
         sent = {"data": {"purpose": "batch"}, "files": {"file": (f"{name}.jsonl", file, "application/jsonl")}}
-        return string(_with_id(await self._json("POST", "/files", **sent))["id"])
+        return string_or_empty(_with_id(await self._json("POST", "/files", **sent))["id"])
 
     async def create(self, file: str, name: str) -> dict[str, Any]:
         body: dict[str, Any] = {"input_file_id": file, "endpoint": self.section.endpoint, "metadata": {NAME: name}}
@@ -73,32 +73,32 @@ class BatchApi:
                     return one
             if not page.get("has_more") or not batches:
                 break
-            after = {"after": string(batches[-1].get("id"))}
+            after = {"after": string_or_empty(batches[-1].get("id"))}
         return None
 
     async def get(self, batch: str) -> dict[str, Any]:
         return await self._json("GET", f"/batches/{batch}")
 
-    async def outcomes(self, found: Mapping[str, Any]) -> tuple[dict[str, Reply | CallFailed], int]:
+    async def outcomes(self, batch: Mapping[str, Any]) -> tuple[dict[str, Reply | CallFailed], int]:
         """Replies and failures of an ended batch by custom_id, and the number of lines that could not be used.
 
-        A second line with the same id is not used: one request has one reply. A reply counts more than a failure.
+        One request has one reply: further lines with its id are not used. A reply replaces a failure.
         """
-        counts = found.get("request_counts")
-        if isinstance(counts, dict) and counts.get("completed") and not found.get("output_file_id"):
-            # Asking again would pay again for replies that exist.
+        counts = batch.get("request_counts")
+        if isinstance(counts, dict) and counts.get("completed") and not batch.get("output_file_id"):
+            # Sending these requests again would pay twice for replies that exist.
             raise CallFailed(
                 "not_a_reply", f"{counts['completed']} requests are completed, and there is no output file"
             )
         outcomes: dict[str, Reply | CallFailed] = {}
         unused = 0
-        for file in (found.get("output_file_id"), found.get("error_file_id")):
+        for file in (batch.get("output_file_id"), batch.get("error_file_id")):
             if not file:
                 continue
             for line in (await self._send("GET", f"/files/{file}/content")).content.splitlines():
                 if not line.strip():
                     continue
-                custom_id, outcome = self._outcome(line, string(found.get("id")))
+                custom_id, outcome = self._outcome(line, string_or_empty(batch.get("id")))
                 if not custom_id or isinstance(outcomes.get(custom_id), Reply):
                     unused += 1
                 else:
@@ -106,23 +106,23 @@ class BatchApi:
         return outcomes, unused
 
     def _outcome(self, line: bytes, batch: str) -> tuple[str, Reply | CallFailed]:
-        """The custom_id of an output line and what it brought; an empty id if it is no such line."""
+        """The custom_id of an output line, and its reply or failure; an empty id if it is no such line."""
         try:
             found = json.loads(line)
-            custom_id, response, error = found["custom_id"], found.get("response"), found.get("error")
-            status = response["status_code"] if response else 0
+            custom_id, response, error = string_or_empty(found["custom_id"]), found.get("response"), found.get("error")
+            status = int(response["status_code"]) if response else 0
             body = response.get("body") if response else None
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return "", CallFailed("not_a_reply", "no line of a batch")
         if status == httpx2.codes.OK:
-            request_id = string(response.get("request_id")) or string(found.get("id"))
-            return string(custom_id), completion_reply(body, request_id, 0.0, self._mask_reply, content_of, batch)
+            request_id = string_or_empty(response.get("request_id")) or string_or_empty(found.get("id"))
+            return custom_id, completion_reply(body, request_id, 0.0, self._mask_reply, content_of, batch)
         if response:
             text = json.dumps(body, ensure_ascii=False)
-            return string(custom_id), failure_of(int(status), text, {}, self._mask, self.provider, {})
+            return custom_id, failure_of(status, text, {}, self._mask, self.provider, {})
         what = self._mask(json.dumps(error, ensure_ascii=False))[:SHOWN]
         expired = isinstance(error, dict) and error.get("code") in ("batch_expired", "batch_cancelled")
-        return string(custom_id), CallFailed("timeout" if expired else "server_error", what)
+        return custom_id, CallFailed("timeout" if expired else "server_error", what)
 
     async def _json(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
         response = await self._send(method, path, **sent)
@@ -148,7 +148,7 @@ class BatchApi:
 
 
 def _with_id(found: dict[str, Any]) -> dict[str, Any]:
-    if not string(found.get("id")):
+    if not string_or_empty(found.get("id")):
         raise CallFailed("not_a_reply", "the answer has no id")
     return found
 
@@ -165,8 +165,8 @@ def section_of(provider: Provider) -> BatchSection:
     return provider.batch
 
 
-def why_failed(found: Mapping[str, Any]) -> str:
+def why_failed(batch: Mapping[str, Any]) -> str:
     """The errors that the provider names for a batch as a whole."""
-    errors = found.get("errors")
+    errors = batch.get("errors")
     data = errors.get("data") if isinstance(errors, dict) else errors
     return json.dumps(data, ensure_ascii=False)[:SHOWN] if data else "the provider does not say why"

@@ -22,17 +22,17 @@ Message = Mapping[str, str]
 
 
 class Reply(NamedTuple):
-    """A completion. Servers of reasoning models send the thought apart from the text."""
+    """A completion. Servers of reasoning models send the thought separately from the text."""
 
     text: str
     thought: str = ""
 
 
 def http_options(url: str, key: str, timeout_s: float) -> dict[str, Any]:
-    """Options of an HTTP client. No redirects: they would call another server. No proxy for this machine itself."""
-    here = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    """Options of an HTTP client: no redirects, which would call another server, and no proxy for this machine."""
+    is_local = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return {"headers": headers, "timeout": timeout_s, "follow_redirects": False, "trust_env": not here}
+    return {"headers": headers, "timeout": timeout_s, "follow_redirects": False, "trust_env": not is_local}
 
 
 class ChatServer:

@@ -1,6 +1,6 @@
 """Calls to a judge over the OpenAI protocol: through limiter and circuit breaker, with retries.
 
-    reply = await JudgeClient(settings.provider, settings.key, config.scoring.limits).ask(ask)
+    reply = await JudgeClient(settings.provider, settings.key, config.scoring.limits).ask(request)
 
 Every reply and error passes the secret masker first: a server may send the key back. A server that does not say what it
 billed is recorded with 0 tokens. No call costs nothing, so 0 can only mean unknown, and such a call does not satisfy a
@@ -32,20 +32,20 @@ from ..core.errors import BadInput
 from ..runtime.secrets import masker
 from .chat_server import http_options
 from .limiter import CircuitBreaker, Limiter
-from .prompt import request
+from .prompt import request_body
 from .providers import Provider
-from .types import Ask, CallFailed, Reply
+from .types import CallFailed, Reply, VoteRequest
 
 BACK_OFF_S = 0.25
-LONGEST_BACK_OFF_S = 30.0
+MAX_BACK_OFF_S = 30.0
 NO_KEY = "none"
 """Sent if no key is needed."""
 SHOWN, NOT_A_REPLY_SHOWN = 300, 80
 """Characters shown of a server's error text, and of an answer that is not a chat completion."""
-MOST_TOKENS = 10**9
-"""A larger bill is not believed."""
+MAX_BILLED_TOKENS = 10**9
+"""A larger token count in a reply counts as unknown (0)."""
 Mask = Callable[[str], str]
-"""The secret masker. It comes before any cut: half a key is no longer recognized as one."""
+"""The secret masker. Mask a text before cutting it: half a key is not recognized."""
 _REMEDIES: dict[int | str, str] = yaml.safe_load(Path(__file__).with_name("http_remedies.yaml").read_bytes())
 """Remedy of a refusal by its HTTP status."""
 for _name in ("httpx2", "httpcore2"):
@@ -79,22 +79,26 @@ class JudgeClient:
         self._url = f"{provider.base_url.rstrip('/')}/{'completions' if self._yes_no else 'chat/completions'}"
 
     async def ask(
-        self, ask: Ask, again: int = 0, on_failure: Callable[[CallFailed], None] = lambda failure: None
+        self,
+        request: VoteRequest,
+        bad_replies: int = 0,
+        on_failure: Callable[[CallFailed], None] = lambda failure: None,
     ) -> Reply:
-        """Raises CallFailed if no attempt brought a reply. `again` counts the bad replies to this ask so far.
+        """The judge's reply. Raises CallFailed if no attempt brought one.
 
-        `on_failure` is told every request that failed, also those that are tried again.
+        `bad_replies`: number of bad replies to this request so far. `on_failure` is called for every attempt that
+        failed, also if another one follows.
         """
         for attempt in range(1, self._limits.tries + 1):
             try:
-                return await self._try(ask, again, on_failure)
+                return await self._try(request, bad_replies, on_failure)
             except CallFailed as failure:
                 too_long = (failure.retry_after or 0) > self._limits.wait_max_s
                 if too_long or attempt == self._limits.tries or failure.trouble in ("refused", "circuit_open"):
                     raise
-                # The limiter makes everybody wait for as long as the service asked. This only spreads the retries: a
-                # random wait with a range that doubles every attempt, so that callers do not come back together.
-                await self._sleep(self._random.uniform(0, min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2**attempt)))
+                # Exponential back-off with full jitter, so that callers do not retry together. Waiting for as long as
+                # the service asked is the limiter's part.
+                await self._sleep(self._random.uniform(0, min(MAX_BACK_OFF_S, BACK_OFF_S * 2**attempt)))
         raise AssertionError("the last attempt returns or raises")
 
     @property
@@ -105,7 +109,7 @@ class JudgeClient:
     @property
     def longest_s(self) -> float:
         """Upper bound of one call in seconds, with all retries and every pause that a service may ask for."""
-        return self._limits.tries * (self._limits.timeout_s + self._limits.wait_max_s + LONGEST_BACK_OFF_S)
+        return self._limits.tries * (self._limits.timeout_s + self._limits.wait_max_s + MAX_BACK_OFF_S)
 
     async def close(self, *_: object) -> None:
         await self._http.aclose()
@@ -115,13 +119,13 @@ class JudgeClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def _try(self, ask: Ask, again: int, on_failure: Callable[[CallFailed], None]) -> Reply:
+    async def _try(self, request: VoteRequest, bad_replies: int, on_failure: Callable[[CallFailed], None]) -> Reply:
         self._breaker.check()
         async with self.limiter.turn() as sent_at:
             trial = self._breaker.admit()
             started = time.perf_counter()
             try:
-                outcome = await self._send(ask, again)
+                outcome = await self._send(request, bad_replies)
             except BaseException:
                 self._breaker.cancelled(trial=trial)
                 raise
@@ -132,9 +136,9 @@ class JudgeClient:
             raise outcome
         return outcome
 
-    async def _send(self, ask: Ask, again: int) -> Reply | CallFailed:
-        """Reply or failure. The transport's timeout is between bytes; ours is for the whole call."""
-        body = request(self.provider, ask, again)
+    async def _send(self, request: VoteRequest, bad_replies: int) -> Reply | CallFailed:
+        """Reply or failure. Our timeout is for the whole call; that of the HTTP library is for each read."""
+        body = request_body(self.provider, request, bad_replies)
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 response = await self._http.post(self._url, json=body)
@@ -153,14 +157,14 @@ class JudgeClient:
 
     def _reply(self, response: httpx2.Response) -> Reply | CallFailed:
         """The reply in an answer with status 200. A completion without a text is a reply too: it was billed."""
-        mask, text_of = self._mask_reply, _answers if self._yes_no else content_of
+        mask, text_of = self._mask_reply, _token_probabilities if self._yes_no else content_of
         try:
             # Not msgspec: it would refuse a whole paid reply because of one lone surrogate in it.
             completion = json.loads(response.content)
         except (ValueError, RecursionError) as error:
             start = mask(response.content.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
             return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
-        # From the first byte sent to the last received: our own work would make a stub look slower than it is.
+        # From the first byte sent to the last received, without our own work, which would make a stub look slower.
         latency_ms = response.elapsed.total_seconds() * 1000
         return completion_reply(completion, response.headers.get("x-request-id", ""), latency_ms, mask, text_of)
 
@@ -170,7 +174,7 @@ class JudgeClient:
             if outcome.text.strip():
                 self._breaker.succeeded()
             else:
-                # Billed all the same. A model whose reasoning fills the token limit does this every time.
+                # It is billed too. A model whose reasoning fills the token limit gives only such replies.
                 self._breaker.failed("a reply without a text", trial=trial)
         elif outcome.trouble == "rate_limited":
             self.limiter.refused(sent_at, outcome.retry_after)
@@ -183,7 +187,7 @@ class JudgeClient:
 def open_http(base_url: str, key: SecretStr | None, timeout_s: float) -> tuple[httpx2.AsyncClient, Mask, Mask]:
     """The connections to one server, and maskers for its errors and for its replies.
 
-    A stored reply is evidence: only keys are masked in it, not each word that some variable happens to hold.
+    A stored reply is evidence: only keys are masked in it, not every value of an environment variable.
     """
     keys = [key.get_secret_value()] if key else []
     client = httpx2.AsyncClient(**http_options(base_url, keys[0] if keys else NO_KEY, timeout_s))
@@ -193,15 +197,15 @@ def open_http(base_url: str, key: SecretStr | None, timeout_s: float) -> tuple[h
 def completion_reply(
     completion: Any, request_id: str, latency_ms: float, mask: Mask, text_of: Callable[[Any], str], batch: str = ""
 ) -> Reply | CallFailed:
-    """The reply in a completion object."""
+    """The reply in a completion object. `text_of` reads its text from `choices`."""
     if not isinstance(completion, dict) or "choices" not in completion:
         return CallFailed("not_a_reply", f"no chat completion: {mask(json.dumps(completion))[:NOT_A_REPLY_SHOWN]}")
     usage = completion.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return Reply(
         text=mask(text_of(completion["choices"])),
-        request_id=mask(request_id or string(completion.get("id"))),
-        model=mask(string(completion.get("model"))),
+        request_id=mask(request_id or string_or_empty(completion.get("id"))),
+        model=mask(string_or_empty(completion.get("model"))),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
         latency_ms=latency_ms,
@@ -210,7 +214,7 @@ def completion_reply(
 
 
 def content_of(choices: Any) -> str:
-    """The text of the first choice, or empty. Content that is not a text is kept as JSON, for study."""
+    """The text of the first choice, or empty. Content that is not a text is kept as JSON, for inspection."""
     try:
         content = choices[0]["message"]["content"]
     except (LookupError, TypeError):
@@ -220,7 +224,7 @@ def content_of(choices: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content)
 
 
-def _answers(choices: Any) -> str:
+def _token_probabilities(choices: Any) -> str:
     """The likeliest next tokens after each prompt with their probabilities, as JSON, or empty."""
     try:
         tops = [choice["logprobs"]["content"][0]["top_logprobs"] for choice in choices]
@@ -230,20 +234,20 @@ def _answers(choices: Any) -> str:
 
 
 def _tokens(count: Any) -> int:
-    """0 if it is not a count of tokens."""
+    """A count of tokens; 0 if it is none."""
     if isinstance(count, bool) or not isinstance(count, int | float):
         return 0
-    return int(count) if 0 <= count <= MOST_TOKENS else 0
+    return int(count) if 0 <= count <= MAX_BILLED_TOKENS else 0
 
 
-def string(value: Any) -> str:
+def string_or_empty(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
 def failure_of(
     status: int, body: str, headers: Mapping[str, str], mask: Mask, provider: Provider, sent: Mapping[str, Any]
 ) -> CallFailed:
-    """The failure that an answer with another status than 200 means."""
+    """The failure for an answer whose status is not 200. `sent`: the body of the request."""
     detail = f"HTTP {status}: {' '.join(mask(body).split())[:SHOWN]}"
     if status == 429 and "insufficient_quota" not in body:
         return CallFailed("rate_limited", detail, retry_after(headers))
@@ -252,9 +256,9 @@ def failure_of(
     if status in (408, 425):
         return CallFailed("timeout", detail)
     remedy = _REMEDIES.get(status, _REMEDIES["other"])
-    # Nothing is sent again with other parameters: the key of a vote contains what was sent.
-    parameters = sent.keys() - {"model", "messages", "prompt"}
-    named = [name for name in sent if name in parameters and re.search(rf"\b{re.escape(name)}\b", body)]
+    # AskGate does not retry with other parameters, because the key of a vote contains what was sent.
+    parameters = [name for name in sent if name not in ("model", "messages", "prompt")]
+    named = [name for name in parameters if re.search(rf"\b{re.escape(name)}\b", body)]
     if status in (400, 422) and named:
         place = f"configs/default.yaml: scoring.providers.{provider.row}.families"
         remedy = f"change {' and '.join(named)} in {place}, row models: {', '.join(provider.family.models)}"

@@ -28,7 +28,7 @@ from .types import ScoringEntry
 
 NAMESPACE = "askgate"
 CALLS_AT_ONCE = 10_000
-"""Scorings that may wait in the actor. Each process sends a few at a time, and the limiter decides when they run."""
+"""Maximum number of scorings in the actor. The limiter decides when their calls are sent."""
 
 
 class JudgeActor:
@@ -40,15 +40,15 @@ class JudgeActor:
         self._scoring: dict[str, set[asyncio.Future[Any]]] = {}
         self._fingerprint = ""
         self._opening = asyncio.Lock()
-        """No run begins while the judge of the last one closes."""
+        """Held while the judge opens or closes, so that no run begins while the judge of the last one closes."""
 
     async def open(self, run: str, settings: ScorerSettings) -> list[str]:
-        """Begins a run and returns what the user should know. All runs at a time have the same settings but votes."""
+        """Begins a run and returns messages for the user. Concurrent runs must have equal settings except for votes."""
         notes: list[str] = []
         fingerprint = _fingerprint(settings)
         async with self._opening:
             if self._stack is None:
-                with ExitStack() as stack:  # a session that cannot be opened must not be in the way of the next run
+                with ExitStack() as stack:  # closes a session that opened only in part, for the next run
                     self._session: Session = stack.enter_context(open_session(settings, notes.append))
                     self._client: JudgeClient = self._session.client()
                     self._stack, self._fingerprint = stack.pop_all(), fingerprint
@@ -74,7 +74,7 @@ class JudgeActor:
             self._scoring[run].discard(scoring)
 
     async def close(self, run: str) -> None:
-        """Ends a run: what it has not scored is cancelled, what it paid for is recorded."""
+        """Ends a run: cancels its unfinished scorings, and records the calls that they paid for."""
         for scoring in (waiting := self._scoring.pop(run)):
             scoring.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
@@ -87,7 +87,7 @@ class JudgeActor:
 
 
 def _fingerprint(settings: ScorerSettings) -> str:
-    """What runs must agree on to share a judge."""
+    """Hash of everything that must be equal for two runs to share a judge."""
     scoring = settings.scoring.model_dump(mode="json", exclude={"votes"})
     key = settings.key.get_secret_value() if settings.key else ""
     parts = (settings.provider.model_dump(mode="json"), scoring, key, str(settings.gguf), code_sha256())
@@ -95,7 +95,7 @@ def _fingerprint(settings: ScorerSettings) -> str:
 
 
 class RemoteJudge:
-    """The judge of a cluster as one run sees it, with the counts of that run. Like `judge.Judge`, but elsewhere."""
+    """Client of a cluster's judge for one run, with that run's counts. It has the interface of `judge.Judge`."""
 
     def __init__(self, actor: Any, run: str, provider: Provider) -> None:
         self._actor, self._run = actor, run
@@ -105,11 +105,11 @@ class RemoteJudge:
     async def score(self, sample: Dialogue, repeat: bool = False) -> ScoringEntry:
         entry: ScoringEntry
         entry, tally, self.concurrency = await self._actor.score.remote(self._run, sample, repeat)
-        # Results may overtake each other, and counts only grow.
+        # Results may overtake each other: an older tally has smaller counts.
         if tally.done >= self.tally.done:
-            for one in fields(Tally):
-                if one.name not in ("provider", "total"):
-                    setattr(self.tally, one.name, getattr(tally, one.name))
+            for count in fields(Tally):
+                if count.name not in ("provider", "total"):
+                    setattr(self.tally, count.name, getattr(tally, count.name))
         return entry
 
 
@@ -129,7 +129,7 @@ def cluster_judge(cluster: str, settings: ScorerSettings, tell: Tell) -> Iterato
                 name=name,
                 namespace=NAMESPACE,
                 get_if_exists=True,
-                lifetime="detached",  # or it would end with the first run
+                lifetime="detached",  # else it would end with the first run
                 num_cpus=0,
                 max_concurrency=CALLS_AT_ONCE,
                 scheduling_strategy=here,

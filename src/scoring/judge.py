@@ -1,4 +1,4 @@
-"""The judge: scores a dialogue with K votes, each from the cache or paid for, each with a line in the ledger.
+"""The judge: scores a dialogue with K votes, each from the cache or by a paid call, each with a line in the ledger.
 
     with open_session(settings, print) as session:
         async with session.client() as client:
@@ -34,18 +34,18 @@ from .batch_client import BatchClient, BatchStore
 from .client import JudgeClient
 from .ledger import Ledger, lines
 from .local_judge import judge_weights, serving
-from .prompt import Dialogue, ask_for, dialogue_text
+from .prompt import Dialogue, dialogue_text, vote_request
 from .providers import Provider, ScorerSettings, address
 from .scores import score_key
 from .store import Store, Stored, bad_replies, fetch
-from .types import OWN, Ask, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, printable, timestamp
+from .types import OWN, CallEntry, CallFailed, Entry, InCache, Reply, ScoringEntry, VoteRequest, printable, timestamp
 from .votes import aggregate, votes_wanted, without_thought
 
 FIRST_REPEAT = 200
-"""Number of the first vote of a repeated scoring. A first scoring has at most 101 votes."""
+"""Number of the first vote of a repeated scoring. The votes of a first scoring have numbers below 101."""
 OWN_CALLS = 1
-"""Concurrent calls to AskGate's own server. With a second call between two votes on a dialogue the server would have to
-read the dialogue again, which takes a sixth longer."""
+"""Concurrent calls to AskGate's own server. A call about another dialogue between two votes would make it read the
+dialogue again, which takes a sixth longer."""
 OWN_TIMEOUT_S = 600.0
 
 
@@ -96,7 +96,7 @@ class _Draft:
     calls: list[CallEntry] = field(default_factory=list)
     paid: list[Stored] = field(default_factory=list)
     entry: ScoringEntry | None = None
-    """None if the scoring was cut short: its calls are recorded all the same."""
+    """None if the scoring was interrupted: its calls are recorded all the same."""
 
 
 class Judge:
@@ -113,7 +113,7 @@ class Judge:
     async def score(self, sample: Dialogue, repeat: bool = False) -> ScoringEntry:
         """Scores one dialogue and records it in the ledger. Raises only if the disk fails or the task is cancelled.
 
-        `repeat`: with other votes than a first scoring asks for.
+        `repeat`: with votes of other numbers than those of a first scoring, so that none comes from its cached votes.
         """
         key = score_key(sample, self._client.provider, self._votes)
         text = dialogue_text(sample)
@@ -121,26 +121,26 @@ class Judge:
 
     async def grade(self, name: str, text: str, version: str) -> ScoringEntry:
         """Scores a text by the prompt of that version (`benchmark_prompts.yaml`), with the same votes and records."""
-        key = ask_for(self._client.provider, "en", text, 0, version).key
+        key = vote_request(self._client.provider, "en", text, 0, version).key
         return await self._score(name, key, "en", text, version, 0)
 
     async def write(self, text: str, version: str) -> tuple[str, str]:
-        """Free text by the prompt of that version, and why there is none. It is cached and recorded like a vote."""
-        stored, failure = await self.fetch(ask_for(self._client.provider, "en", text, 0, version))
+        """Free text by the prompt of that version, or empty and the reason. It is cached and recorded like a vote."""
+        stored, failure = await self.fetch(vote_request(self._client.provider, "en", text, 0, version))
         return without_thought(stored.reply.text) if stored else "", failure
 
-    async def fetch(self, ask: Ask) -> tuple[Stored | None, str]:
-        """A single reply that is no part of a score, or None and the reason."""
+    async def fetch(self, request: VoteRequest) -> tuple[Stored | None, str]:
+        """A single reply that is not part of a score, or None and the reason."""
         draft = _Draft()
-        async with self._written(draft):
+        async with self._recording(draft):
             try:
-                return await self._fetch(ask, draft), ""
+                return await self._fetch(request, draft), ""
             except CallFailed as failure:
                 return None, printable(str(failure))
 
     async def _score(self, name: str, key: str, lang: Lang, text: str, version: str, first: int) -> ScoringEntry:
         draft = _Draft()
-        async with self._written(draft):
+        async with self._recording(draft):
             votes, failure = await self._collect(lang, text, version, draft, first)
             draft.entry = entry = self._entry(name, key, draft, votes, failure)
         self.tally.scored += entry.overall is not None
@@ -148,26 +148,27 @@ class Judge:
         return entry
 
     @asynccontextmanager
-    async def _written(self, draft: _Draft) -> AsyncIterator[None]:
+    async def _recording(self, draft: _Draft) -> AsyncIterator[None]:
+        """Records the draft when the block ends, also if the scoring ends early: every paid call gets its line."""
         try:
             yield
         finally:
-            # Also if the scoring ends early: what was paid for is recorded. Not a task of its own, or it would end with
-            # the loop.
+            # Shielded, and in a thread instead of a task: a task would be cancelled with the loop.
             entries: list[Entry] = [*draft.calls, *([draft.entry] if draft.entry else [])]
             loop = asyncio.get_running_loop()
             await asyncio.shield(loop.run_in_executor(None, record, self._store, self._ledger, entries, draft.paid))
 
     async def _collect(
-        self, lang: Lang, text: str, version: str, draft: _Draft, asked: int
+        self, lang: Lang, text: str, version: str, draft: _Draft, number: int
     ) -> tuple[list[dict[str, float]], str]:
-        """The votes from number `asked` on, and why there are fewer than wanted (empty if there are not)."""
+        """The votes from `number` on, and why one is missing (empty if none is)."""
         votes: list[dict[str, float]] = []
         while wanted := votes_wanted(votes, self._votes.k, self._votes.k_max, self._votes.variance_max):
-            asks = [ask_for(self._client.provider, lang, text, asked + index, version) for index in range(wanted)]
-            asked += wanted
+            numbers = range(number, number + wanted)
+            number += wanted
+            requests = [vote_request(self._client.provider, lang, text, vote, version) for vote in numbers]
             # Wait for all even if one fails: their replies are on the way and will be billed.
-            outcomes = await asyncio.gather(*(self._fetch(ask, draft) for ask in asks), return_exceptions=True)
+            outcomes = await asyncio.gather(*(self._fetch(one, draft) for one in requests), return_exceptions=True)
             votes += [outcome.scores for outcome in outcomes if not isinstance(outcome, BaseException)]
             for trouble in [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
                 if not isinstance(trouble, CallFailed):
@@ -175,7 +176,7 @@ class Judge:
                 return votes, printable(str(trouble))
         return votes, ""
 
-    async def _fetch(self, ask: Ask, draft: _Draft) -> Stored:
+    async def _fetch(self, request: VoteRequest, draft: _Draft) -> Stored:
         """One reply. Bad replies are kept and asked for again, up to `tries` times."""
         why_bad = ""
         for _ in range(self._tries):
@@ -183,7 +184,7 @@ class Judge:
             try:
                 async with self._slots:
                     call = partial(self._call, draft=draft)
-                    stored, paid = await fetch(self._store, ask, draft.scoring, call, self._client.longest_s)
+                    stored, paid = await fetch(self._store, request, draft.scoring, call, self._client.longest_s)
             except InCache:
                 continue
             self._note(stored, paid, (time.perf_counter() - started) * 1000, draft)
@@ -192,22 +193,23 @@ class Judge:
             why_bad = stored.why_bad
         raise CallFailed("bad_reply", f"{self._tries} replies were no vote, the last one because: {why_bad}")
 
-    async def _call(self, ask: Ask, draft: _Draft) -> Reply:
+    async def _call(self, request: VoteRequest, draft: _Draft) -> Reply:
         def note(failure: CallFailed) -> None:
             self.tally.calls[failure.trouble] += 1
-            no_reply = Reply("", failure.request_id, ask.model, 0, 0, failure.latency_ms)
+            no_reply = Reply("", failure.request_id, request.model, 0, 0, failure.latency_ms)
             status = f"failed: {printable(str(failure))}"
-            draft.calls.append(_call_entry(ask, draft.scoring, no_reply, status, {}, timestamp()))
+            draft.calls.append(_call_entry(request, draft.scoring, no_reply, status, {}, timestamp()))
 
         # Bad replies of earlier runs count too: a judge with the same seed would give, and bill, the same reply again.
-        return await self._client.ask(ask, self._store.tried(ask), note)
+        return await self._client.ask(request, self._store.tried(request), note)
 
     def _note(self, stored: Stored, paid: bool, took_ms: float, draft: _Draft) -> None:
+        """Counts a reply and adds its ledger entry to the draft."""
         if not paid:
             self.tally.cache_hits += 1
-            # Its request id is that of the call that paid, to find the bill.
-            ours = {"scoring": draft.scoring, "billable_tokens": 0, "latency_ms": took_ms, "cache_hit": True}
-            draft.calls.append(msgspec.structs.replace(paid_entry(stored), **ours, at=timestamp()))
+            # The request id stays that of the call that paid, so that its bill can be found.
+            of_this_scoring = {"scoring": draft.scoring, "billable_tokens": 0, "latency_ms": took_ms, "cache_hit": True}
+            draft.calls.append(msgspec.structs.replace(paid_entry(stored), **of_this_scoring, at=timestamp()))
             return
         reply = stored.reply
         self.tally.calls["bad_reply" if stored.why_bad else "ok"] += 1
@@ -220,8 +222,8 @@ class Judge:
 
     def _entry(self, name: str, key: str, draft: _Draft, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
         """The scoring's ledger entry. A missing vote leaves it without scores; the others stay in the cache."""
-        none: dict[str, Any] = {"overall": None, "scores": {}, "variance": None, "votes": len(votes)}
-        verdict = none if failure else msgspec.structs.asdict(aggregate(votes))
+        no_verdict: dict[str, Any] = {"overall": None, "scores": {}, "variance": None, "votes": len(votes)}
+        verdict = no_verdict if failure else msgspec.structs.asdict(aggregate(votes))
         return ScoringEntry(
             scoring=draft.scoring,
             sample=name,
@@ -241,18 +243,20 @@ class Judge:
 def paid_entry(stored: Stored) -> CallEntry:
     """The ledger entry of the call that brought this reply."""
     status = f"bad_reply: {stored.why_bad}" if stored.why_bad else "ok"
-    return _call_entry(stored.ask, stored.scoring, stored.reply, status, stored.scores, timestamp(stored.at))
+    return _call_entry(stored.request, stored.scoring, stored.reply, status, stored.scores, timestamp(stored.at))
 
 
-def _call_entry(ask: Ask, scoring: str, reply: Reply, status: str, scores: dict[str, float], at: str) -> CallEntry:
-    """The entry of a request that was sent."""
+def _call_entry(
+    request: VoteRequest, scoring: str, reply: Reply, status: str, scores: dict[str, float], at: str
+) -> CallEntry:
+    """The ledger entry of a call that was sent."""
     return CallEntry(
         scoring=scoring,
-        key=ask.key,
+        key=request.key,
         request_id=printable(reply.request_id),
-        provider=ask.provider,
+        provider=request.provider,
         model=printable(reply.model),
-        prompt_version=ask.prompt_version,
+        prompt_version=request.prompt_version,
         billable_tokens=reply.tokens_in + reply.tokens_out,
         latency_ms=reply.latency_ms,
         cache_hit=False,
@@ -260,7 +264,7 @@ def _call_entry(ask: Ask, scoring: str, reply: Reply, status: str, scores: dict[
         scores=scores,
         live=True,
         at=at,
-        server=address(ask.server),
+        server=address(request.server),
         batch=printable(reply.batch),
     )
 
@@ -272,7 +276,7 @@ def record(store: Store, ledger: Ledger, entries: Sequence[Entry], paid: Sequenc
 
 
 def recover(store: Store, ledger: Ledger) -> int:
-    """Adds the ledger lines that a crash left missing and returns their number. Call it once, after opening both."""
+    """Adds the ledger lines that are missing after a crash, and returns their number. Called once, after opening."""
     with store.recovering():
         unledgered = store.unledgered()
         if not unledgered:
@@ -293,13 +297,13 @@ def recover(store: Store, ledger: Ledger) -> int:
 
 
 def _call_identity(entry: CallEntry) -> tuple[str, str, str, float]:
-    """A server may give all its replies one request id, or none; the latency tells them apart."""
+    """Fields that identify a call. A server may give all its replies one request id, or none: the latency differs."""
     return entry.scoring, entry.key, entry.request_id, entry.latency_ms
 
 
 @dataclass(frozen=True)
 class Session:
-    """Everything that a scoring run needs: settings, cache and ledger, open."""
+    """Open resources of a scoring run: settings, cache and ledger."""
 
     settings: ScorerSettings
     """The settings, with the address of the server that is called."""
@@ -315,7 +319,7 @@ class Session:
         """A client for the provider. AskGate's own server gets no key: it needs none."""
         limits = self.settings.scoring.limits
         if self.provider.server == OWN:
-            return JudgeClient(self.provider, None, patient(limits))
+            return JudgeClient(self.provider, None, own_server_limits(limits))
         return JudgeClient(self.provider, self.settings.key, limits)
 
     def batch_client(self) -> BatchClient:
@@ -333,7 +337,7 @@ class Session:
         return Judge(client, self.store, self.ledger, scoring.votes, scoring.limits.tries)
 
 
-def patient(limits: LimitsSection) -> LimitsSection:
+def own_server_limits(limits: LimitsSection) -> LimitsSection:
     """Limits for AskGate's own server, which answers one call after the other, as fast as the machine can."""
     return limits.model_copy(
         update={
@@ -369,13 +373,13 @@ def open_session(settings: ScorerSettings, tell: Tell, batch: bool = False) -> I
 
 
 class Replay(Record, frozen=True):
-    """Result of `replay_bad`, counted by ask."""
+    """Result of `replay_bad`: numbers of vote requests."""
 
     bad: int
     mended: int
-    """Asks that have a vote since; nothing to do."""
+    """Requests that have a vote by now, so that no call is needed."""
     other_judge: int
-    """Asks for another provider, model, server or prompt than today's. Nobody else is asked instead."""
+    """Requests to another provider, model, server or prompt than today's. No other judge is asked instead."""
     asked: int
     votes: int
     failures: dict[str, int]
@@ -386,13 +390,13 @@ def replay_bad(session: Session) -> Replay:
 
     A reply that today's parser can read needs no call: the cache parses on every read.
     """
-    asks = {stored.ask.key: stored.ask for stored in bad_replies(session.store)}
-    waiting = [ask for ask in asks.values() if session.store.get(ask) is None]
-    ours = [ask for ask in waiting if ask == ask_for(session.provider, ask.lang, ask.text, ask.vote)]
+    requests = {stored.request.key: stored.request for stored in bad_replies(session.store)}
+    waiting = [request for request in requests.values() if session.store.get(request) is None]
+    ours = [one for one in waiting if one == vote_request(session.provider, one.lang, one.text, one.vote)]
     failures = [failure.partition(":")[0] for failure in asyncio.run(_ask_again(session, ours)) if failure]
     return Replay(
-        bad=len(asks),
-        mended=len(asks) - len(waiting),
+        bad=len(requests),
+        mended=len(requests) - len(waiting),
         other_judge=len(waiting) - len(ours),
         asked=len(ours),
         votes=len(ours) - len(failures),
@@ -400,8 +404,8 @@ def replay_bad(session: Session) -> Replay:
     )
 
 
-async def _ask_again(session: Session, asks: list[Ask]) -> list[str]:
-    """Why there is still no vote, for each ask."""
+async def _ask_again(session: Session, requests: list[VoteRequest]) -> list[str]:
+    """Reason for each request why there is still no vote; empty if there is one."""
     async with session.client() as client:
         judge = session.judge(client)
-        return [failure for _, failure in await asyncio.gather(*map(judge.fetch, asks))]
+        return [failure for _, failure in await asyncio.gather(*map(judge.fetch, requests))]

@@ -1,8 +1,8 @@
 """The ledger: one line per judge call and per scoring, chained by hashes.
 
 A line is `{"seq":N,"prev":"...","entry":{...},"hash":"..."}`; the hash covers the bytes of the line without its last
-field. The chain shows that a line was changed, inserted or removed, but not that lines are missing at its end: to
-detect that, keep the `Head`.
+field. The chain shows that a line was changed, inserted or removed. That lines are missing at its end is shown only by
+a `Head` that was stored elsewhere.
 
 One process writes at a time: it holds the lock file beside the ledger during one append. A last line that a crash left
 incomplete is cut off and noted; a line that is wrong anywhere else is never touched.
@@ -61,11 +61,11 @@ class Line(Record, frozen=True):
 
 
 class Torn(ValueError):
-    """Bytes that a crash may have left: not JSON at all."""
+    """Raised for bytes that a crash may have left: they are not JSON."""
 
 
 class Forged(ValueError):
-    """Bytes that no crash leaves. The message says what is wrong with them."""
+    """Raised for bytes that no crash leaves. The message says what is wrong with them."""
 
 
 class LedgerBroken(BadInput):
@@ -80,7 +80,7 @@ def seal(entry: Entry, after: Head) -> tuple[bytes, Head]:
     body = msgspec.json.encode({"seq": after.lines + 1, "prev": after.hash, "entry": entry})
     head = Head(after.lines + 1, sha256(body).hexdigest())
     line = body[:-1] + _BEFORE_HASH + head.hash.encode() + _AFTER_HASH
-    # Written once, read for years: what could not be read back (a NaN becomes null) is refused now.
+    # Refuses now what could not be read back later: a long line, or a NaN, which is written as null.
     if len(line) >= MAX_LINE_BYTES:
         raise Forged(f"a line of {len(line)} bytes is longer than any that would be read")
     unseal(line)
@@ -135,7 +135,7 @@ class Ledger:
 
 
 def verify(path: Path) -> Head:
-    """Reads the whole chain. `LedgerBroken` names the first line that does not hold."""
+    """Reads the whole chain and returns its head. Raises LedgerBroken, which names the first broken line."""
     head = EMPTY
     for line in lines(path):
         head = line.head
@@ -149,7 +149,7 @@ def lines(path: Path) -> Iterator[Line]:
     head, read = EMPTY, 0
     with explain_disk_errors(path, RUN_AGAIN), open(path, "rb", buffering=16 * BLOCK) as handle:
         with write_lock(path, create=False):
-            size = os.fstat(handle.fileno()).st_size  # between two appends, never in the middle of one
+            size = os.fstat(handle.fileno()).st_size  # with the lock, so never in the middle of an append
         while read < size:
             raw = handle.readline(MAX_LINE_BYTES)
             read += len(raw)
@@ -240,13 +240,13 @@ def _head_at(file: int, end: int, path: Path) -> Head:
 
 
 def _broken(what: str, file: int, path: Path, start: int) -> LedgerBroken:
-    """The error of the line that starts there. Counting the lines before it reads them all."""
+    """The error of the line that starts at byte `start`. It reads all lines before it to count them."""
     before = sum(os.pread(file, min(BLOCK, start - at), at).count(b"\n") for at in range(0, start, BLOCK))
     return LedgerBroken(what, where=f"{path}:{before + 1}", remedy=_RESTORE)
 
 
 def _last_line(file: int, end: int) -> tuple[int, bytes]:
-    """The line that ends at byte `end`, with its newline if it has one, and where it starts."""
+    """Start and bytes of the line that ends at byte `end`, including its newline if it has one."""
     raw, start = b"", end
     while start > 0 and b"\n" not in raw[:-1]:
         if len(raw) > MAX_LINE_BYTES:

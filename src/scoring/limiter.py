@@ -1,4 +1,4 @@
-"""How fast one provider is called: request rate, tokens a minute, two to eight calls at once, a circuit breaker.
+"""Limits of the calls to one provider: request rate, tokens per minute, concurrency, and a circuit breaker.
 
 One limiter and one breaker serve all callers of a provider, so a refusal slows all of them down, and `Retry-After`
 makes all of them wait.
@@ -17,20 +17,21 @@ from ..config.judge_config import LimitsSection
 from .types import CallFailed
 
 STEP_BACK = 0.98
+"""Share of the ceiling at which the rate starts again after a refusal."""
 CLIMB_S = 30.0
 """Seconds of sending at full rate from a step back to the ceiling."""
 WINDOW_S = 1.0
-"""A service that counts by the second remembers a burst for this long; until then its refusals say nothing new."""
+"""A service that counts by the second remembers a burst for this long. Further refusals within it are ignored."""
 SEARCH_GROWTH = 1.5
 """Growth of the rate per second while the ceiling is unknown."""
 TICK_S = 1e-6
-"""A shorter wait counts as none: added to the time of a clock, it may be lost to rounding, and would never end."""
+"""A shorter wait counts as none: rounding may lose it when it is added to a clock, and the wait would never end."""
 LATE_S, IDLE_S = 0.1, 0.02
-"""Seconds of unused time that later calls may catch up on, with a caller waiting and without one."""
-SLOWEST_RPS = 0.1
+"""Unused seconds that later calls may make up for, if a caller was waiting and if none was."""
+MIN_RPS = 0.1
 MINUTE_S = 60.0
 FEWER_CALLS = 0.75
-"""The rate answers most refusals. Halving the concurrency as well would give away capacity."""
+"""Factor of the concurrency after a refusal. Not a half: the rate is cut as well, and deals with most refusals."""
 Clock = Callable[[], float]
 
 
@@ -46,13 +47,13 @@ class RateLimit:
     def __init__(self, rps: float | None = None) -> None:
         self._fixed = bool(rps)
         self._ceiling = rps if rps else inf
-        self._searching = False
-        self._tested_s = 0.0
+        self._searching = False  # the ceiling is unknown; the rate grows until a refusal
+        self._tested_s = 0.0  # seconds since the last cut in which a caller waited for the rate
         self._cut_at = -inf
-        self._history: deque[tuple[float, bool]] = deque()
+        self._history: deque[tuple[float, bool]] = deque()  # time and acceptance of the last window's requests
         self._tokens = 1.0
         self._filled_at: float | None = None
-        self._awaited = False
+        self._caller_waits = False
 
     @property
     def rate(self) -> float:
@@ -66,8 +67,8 @@ class RateLimit:
     def wait(self, now: float) -> float:
         """Seconds until the next request may be sent."""
         self._fill(now)
-        self._awaited = self._tokens < 1
-        return (1 - self._tokens) / self.rate if self._awaited else 0.0
+        self._caller_waits = self._tokens < 1
+        return (1 - self._tokens) / self.rate if self._caller_waits else 0.0
 
     def take(self, now: float) -> None:
         self._fill(now)
@@ -77,7 +78,7 @@ class RateLimit:
         self._remember(now, True)
 
     def refused(self, now: float, sent_at: float, *, told_to_wait: bool) -> None:
-        """`told_to_wait`: the service also sent `Retry-After`, so that nothing was sent for a while."""
+        """`told_to_wait`: the service also sent `Retry-After`, so nothing was sent for a while."""
         if self._fixed or sent_at < self._cut_at:
             return
         self._remember(now, False)
@@ -89,7 +90,7 @@ class RateLimit:
         self._cut_at = now
 
     def _estimate(self, now: float, told_to_wait: bool) -> float:
-        """The ceiling, by the requests accepted and refused in the last window."""
+        """The new ceiling, estimated from the requests accepted and refused in the last window."""
         recent = [accepted for at, accepted in self._history if at > now - self._window_s]
         accepted, refused = sum(recent), len(recent) - sum(recent)
         if self._ceiling == inf:
@@ -97,15 +98,15 @@ class RateLimit:
         # A single refusal says no more than that the ceiling is here.
         share = accepted / max(1, accepted + refused - 1)
         if told_to_wait:
-            # Each wait clears the service's count, so refusals come one by one however wrong the rate is. What was
-            # accepted says more.
+            # Each wait clears the service's count, so there is one refusal at a time however wrong the rate is: the
+            # number of accepted requests is the better estimate.
             share = min(share, (accepted + 1) / (self.rate * self._window_s))
         # A refusal never more than halves the rate: we may have been sending less than was allowed.
-        return max(SLOWEST_RPS, self.rate * max(0.5, share))
+        return max(MIN_RPS, self.rate * max(0.5, share))
 
     @property
     def _window_s(self) -> float:
-        """Long enough to count a few requests in."""
+        """Seconds in which at least a few requests are sent."""
         return max(WINDOW_S, 4 / self.rate)
 
     def _remember(self, now: float, accepted: bool) -> None:
@@ -119,21 +120,21 @@ class RateLimit:
         if self.rate == inf:
             self._tokens = 1.0
             return
-        # The rate is tested only while somebody waits for it; an idle time teaches nothing.
-        late_s = LATE_S if self._awaited else IDLE_S
-        if self._awaited:
+        # Only time in which a caller waits tests the rate; idle time teaches nothing.
+        late_s = LATE_S if self._caller_waits else IDLE_S
+        if self._caller_waits:
             self._tested_s += passed
             if not self._searching and self._tested_s > 2 * CLIMB_S and not self._fixed:
-                # As far above the ceiling as the step back was below it, and not refused: the ceiling is gone.
+                # The rate is as far above the ceiling as the step back was below it, without a refusal: search again.
                 self._ceiling, self._searching, self._tested_s = self.rate, True, 0.0
-        self._awaited = False
-        # Time that a late timer took from a waiting caller is made up for; idle time is not saved up, because bursts
-        # are what gets refused.
+        self._caller_waits = False
+        # A waiting caller gets back the time by which its timer was late. Idle time is hardly saved up, because bursts
+        # are refused.
         self._tokens = max(self._tokens, min(self._tokens + passed * self.rate, 1 + late_s * self.rate))
 
 
 class TokensPerMinute:
-    """Keeps the tokens billed in any minute below a limit. A call in flight counts like the mean of the last minute."""
+    """Keeps the tokens billed in any minute below a limit. A call in flight counts as the mean of the last minute."""
 
     def __init__(self, tpm: int | None) -> None:
         self._tpm = tpm or inf
@@ -167,7 +168,7 @@ class Limiter:
     ) -> None:
         self._rate, self._tokens = RateLimit(rps), TokensPerMinute(tpm)
         self._limits, self._clock, self._sleep = limits, clock, sleep
-        self._width = float(limits.concurrency_min)
+        self._max_running = float(limits.concurrency_min)
         self._running = 0
         self._cut_at = self._paused_until = -inf
         self._queue = asyncio.Lock()
@@ -175,7 +176,10 @@ class Limiter:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[float]:
-        """First come, first served. Raises if the service asks for a longer wait than the limit."""
+        """Waits for a turn, first come, first served, and yields the time of sending.
+
+        Raises CallFailed if the service asks for a longer wait than `wait_max_s`.
+        """
         async with self._queue:
             while self._running >= self.concurrency:
                 self._freed.clear()
@@ -192,29 +196,30 @@ class Limiter:
             self._freed.set()
 
     def accepted(self, tokens: int = 0) -> None:
-        """Adds one concurrent call for every full round of accepted calls. `tokens`: those that the call billed."""
+        """Adds one concurrent call for every full round of accepted calls. `tokens`: the billed tokens of this call."""
         now = self._clock()
         self._rate.accepted(now)
         self._tokens.billed(now, tokens)
-        self._width = min(float(self._limits.concurrency_max), self._width + 1 / self._width)
+        self._max_running = min(float(self._limits.concurrency_max), self._max_running + 1 / self._max_running)
 
     def refused(self, sent_at: float, retry_after: float | None) -> None:
-        """Takes away a quarter of the concurrent calls, once for all refusals of one round."""
+        """Lowers rate and concurrency, the concurrency once for all refusals of one round."""
         now = self._clock()
         self._rate.refused(now, sent_at, told_to_wait=bool(retry_after))
         if sent_at >= self._cut_at:
-            self._width, self._cut_at = max(float(self._limits.concurrency_min), self._width * FEWER_CALLS), now
+            self._max_running = max(float(self._limits.concurrency_min), self._max_running * FEWER_CALLS)
+            self._cut_at = now
         self.pause(retry_after)
 
     def pause(self, retry_after: float | None) -> None:
-        """Makes all callers wait for as long as the service asked. Any error may carry `Retry-After`."""
+        """Makes all callers wait for as long as the service asked. Any error may have a `Retry-After`."""
         if retry_after:
             self._paused_until = max(self._paused_until, self._clock() + retry_after)
 
     @property
     def concurrency(self) -> int:
         """Number of calls that may be in flight."""
-        return int(self._width)
+        return int(self._max_running)
 
     def _wait(self) -> float:
         now = self._clock()
@@ -226,50 +231,51 @@ class Limiter:
 
 
 class CircuitBreaker:
-    """Leaves a service alone for a while that fails again and again. A rate limit (429) is not a failure.
+    """Stops the calls to a service for a while after repeated failures. A rate limit (429) is not a failure.
 
-    Closed: calls pass. Open: none does. Then one trial call may pass, and its outcome decides for all.
+    Closed: calls pass. Open: no call passes. After `breaker_open_s` one trial call passes, and its outcome decides.
     """
 
     def __init__(self, name: str, limits: LimitsSection, clock: Clock = time.monotonic) -> None:
         self._name, self._limits, self._clock = name, limits, clock
-        self._in_a_row = 0
+        self._failures = 0
         self._opened_at: float | None = None
-        self._trying = False
-        self._last = ""
+        self._trial_is_running = False
+        self._last_failure = ""
 
     def check(self) -> None:
-        """Raises while no call may be sent."""
+        """Raises CallFailed while no call may be sent."""
         if self._opened_at is None:
             return
         wait = max(0.0, self._opened_at + self._limits.breaker_open_s - self._clock())
-        if wait > 0 or self._trying:
+        if wait > 0 or self._trial_is_running:
             when = f"in {wait:.0f} s" if wait > 0 else "when the one call that is trying it has ended"
             raise CallFailed(
                 "circuit_open",
-                f"{self._name} failed {self._in_a_row} times in a row, last with {self._last}; asked again {when}",
+                f"{self._name} failed {self._failures} times in a row, last with {self._last_failure};"
+                f" asked again {when}",
                 retry_after=wait,
             )
 
     def admit(self) -> bool:
         """Like `check`. True if this call is the trial call."""
         self.check()
-        self._trying = self._opened_at is not None
-        return self._trying
+        self._trial_is_running = self._opened_at is not None
+        return self._trial_is_running
 
     def succeeded(self) -> None:
         """The service answered: with a reply, or by asking to wait."""
-        self._in_a_row, self._opened_at, self._trying = 0, None, False
+        self._failures, self._opened_at, self._trial_is_running = 0, None, False
 
     def failed(self, why: str, *, trial: bool) -> None:
-        self._in_a_row += 1
-        self._last = why
+        self._failures += 1
+        self._last_failure = why
         if trial:
-            self._trying = False
-        if trial or (self._opened_at is None and self._in_a_row >= self._limits.breaker_failures):
+            self._trial_is_running = False
+        if trial or (self._opened_at is None and self._failures >= self._limits.breaker_failures):
             self._opened_at = self._clock()
 
     def cancelled(self, *, trial: bool) -> None:
         """The call was cancelled, which says nothing about the service."""
         if trial:
-            self._trying = False
+            self._trial_is_running = False

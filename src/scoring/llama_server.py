@@ -4,8 +4,8 @@
 
 It prints its address once it answers, and ends when its standard input is closed.
 
-With TOKENS it computes as exactly as it can, with a context of that size: so a GGUF file is compared with the model it
-was made from. It imports nothing else of the package, so it runs under any package name.
+With TOKENS it computes at full precision, with a context of that size: for the comparison of a GGUF file with the model
+that it was made from. It imports nothing else of the package, so it runs under any package name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEPT_PROMPTS_MIB = 128
 
 
 def main() -> None:
-    # The system closes our input the moment the parent is gone, however it went.
+    # The system closes our standard input when the parent ends, also if it is killed.
     watcher = threading.Thread(target=_end_with_parent, daemon=True)
     watcher.start()
     server = _server(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
@@ -52,14 +52,14 @@ def _server(model: str, exact: int | None):  # type: ignore[no-untyped-def]
 
     wanted = xllamacpp.CommonParams()
     wanted.model.path = model
-    # Replies name the model. The path on this machine must not leave it.
+    # Replies name the model, and must not show its path on this machine.
     wanted.model_alias = {os.path.basename(model)}
     wanted.n_ctx = exact or CONTEXT
-    # One slot: the votes on a dialogue come one after the other, and all but the first find its prefix in the slot.
-    # Four slots were measured at half the speed, because each of them read the dialogue anew.
+    # One slot: the votes on a dialogue come one after the other, and the first leaves its prefix there. Four slots were
+    # measured at half the speed, because each of them read the dialogue again.
     wanted.n_parallel = 1
     wanted.cache_prompt = True
-    # For dialogues that are scored again later because their votes disagree.
+    # For dialogues that need further votes later because their votes disagree.
     wanted.cache_ram_mib = 0 if exact else KEPT_PROMPTS_MIB
     if exact:
         wanted.cache_type_k = wanted.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
@@ -71,9 +71,9 @@ def _server(model: str, exact: int | None):  # type: ignore[no-untyped-def]
 
 
 def threads() -> int:
-    """OMP_NUM_THREADS, by which the loop leaves a core to the stage beside this one, or else all cores.
+    """OMP_NUM_THREADS, which the loop sets when another stage runs at the same time, or else the number of cores.
 
-    Threads wait for each other after every layer, so one that has to share its core slows all of them down.
+    Threads wait for each other after every layer, so one that shares its core slows down all of them.
     """
     given = os.environ.get("OMP_NUM_THREADS", "")
     if given.isdecimal() and int(given):

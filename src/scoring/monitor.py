@@ -1,4 +1,4 @@
-"""Cost and progress of a scoring run: a forecast before it, a budget during it, its figures as JSON and TensorBoard."""
+"""Cost and progress of a scoring run: forecast before it, budget during it, and its figures as JSON and TensorBoard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVENTS = Path("logs/scoring")
 NAME = "scoring_monitor.json"
 EVERY_S, MINUTE_S = 2.0, 60.0
 FORECAST_REPLIES = 200
-"""Number of newest replies in the cache that a forecast is based on."""
+"""Number of the newest replies in the cache that a forecast is based on."""
 
 
 class HasConcurrency(Protocol):
@@ -37,18 +37,19 @@ class Monitor:
         self._history = deque([(self._started, Counter[str](), 0.0)])
         """Time, calls and latency at each point of the last minute, and at the last one before it."""
         self._points: list[dict[str, float]] = []
-        # Two commands may start in the same second: both have the folder, and each its own file in it.
+        # Two commands that start in the same second share the folder, and each has its own file in it.
         self._events = EventFile(EVENTS / time.strftime("%Y%m%d_%H%M%S"), str(os.getpid()))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:  # else the disk may be full
+        if kind is None:  # after an error the disk may be full
             self._point()
         self._events.close()
 
     def tick(self) -> None:
+        """Records a point if the last one is at least EVERY_S old."""
         if time.monotonic() - self._history[-1][0] >= EVERY_S:
             self._point()
 
@@ -57,7 +58,7 @@ class Monitor:
         return {**run_figures(self._tally, time.monotonic() - self._started), "points": self._points}
 
     def _point(self) -> None:
-        """Rate, refusals and latency cover the last minute; the rest counts from the start."""
+        """Records a point. Rate, refusals and latency cover the last minute; the rest counts from the start."""
         now, tally = time.monotonic(), self._tally
         while len(self._history) > 1 and self._history[1][0] <= now - MINUTE_S:
             self._history.popleft()
@@ -113,10 +114,11 @@ class Budget:
             )
         self._tally = tally
         self._budget = None if provider.cost(1, 1) == 0 else budget
-        self._most_tokens = 0
+        self._sample_tokens = 0
+        """Tokens of the largest sample so far; 0: not known yet."""
 
     def expect(self, session: Session) -> None:
-        """Expects the tokens of the largest newest reply: a batch starts all its samples before one has ended."""
+        """Estimates a sample by the largest recent reply in the cache: a batch starts all samples before one ends."""
         if self._budget is None:
             return
         if not (replies := newest_replies(session)):
@@ -125,30 +127,30 @@ class Budget:
                 where="--budget",
                 remedy="run `askgate probe-scorer --live` first, or leave the flag out",
             )
-        most = max(reply["tokens_in"] + reply["tokens_out"] for reply in replies)
-        self._most_tokens = most * session.settings.scoring.votes.k
+        largest = max(reply["tokens_in"] + reply["tokens_out"] for reply in replies)
+        self._sample_tokens = largest * session.settings.scoring.votes.k
 
     def sample_ended(self, tokens: int) -> None:
-        self._most_tokens = max(self._most_tokens, tokens)
+        self._sample_tokens = max(self._sample_tokens, tokens)
 
     @property
-    def is_blind(self) -> bool:
-        """Whether there is a budget to keep and the server did not say what some calls cost."""
+    def lacks_bills(self) -> bool:
+        """Whether there is a budget and the server did not bill some calls, so that it cannot be kept."""
         return self._budget is not None and self._tally.unbilled > 0
 
     def allows(self, running: int) -> bool:
-        """Whether one more sample may start. The first runs alone: before it nobody knows what a sample costs."""
+        """Whether one more sample may start. The first runs alone, because it shows what a sample costs."""
         if self._budget is None:
             return True
-        if self.is_blind:
+        if self.lacks_bills:
             return False
         spent = self._tally.cost or 0.0
-        if not self._most_tokens:
+        if not self._sample_tokens:
             return running == 0 and spent < self._budget
         tokens = self._tally.tokens_in + self._tally.tokens_out
-        dearest = max(self._tally.provider.cost(*one) or 0.0 for one in ((1, 0), (0, 1)))
-        price = spent / tokens if tokens else dearest
-        return spent + (running + 1) * self._most_tokens * price <= self._budget
+        cost = self._tally.provider.cost
+        price = spent / tokens if tokens else max(cost(1, 0) or 0.0, cost(0, 1) or 0.0)
+        return spent + (running + 1) * self._sample_tokens * price <= self._budget
 
 
 def newest_replies(session: Session) -> list[dict[str, Any]]:
@@ -162,26 +164,26 @@ def newest_replies(session: Session) -> list[dict[str, Any]]:
 
 
 def forecast(session: Session, dialogues: int, at_once: int) -> str:
-    """Calls, cost and time of live scoring, by what the newest replies of this judge billed and how long they took.
+    """Calls, cost and time of live scoring, estimated from bills and latencies of this judge's newest replies.
 
-    "At most" holds if the votes on every dialogue disagree to the last. `at_once` is the number of concurrent calls. A
-    judge that was never asked must score one dialogue first (`score_once`).
+    "At most": if every dialogue needs `k_max` votes. `at_once`: number of concurrent calls. A judge without any reply
+    must score one dialogue first (`score_once`).
     """
     provider, votes = session.provider, session.settings.scoring.votes
     replies = newest_replies(session)
     tokens_in = fmean(reply["tokens_in"] for reply in replies)
     tokens_out = fmean(reply["tokens_out"] for reply in replies)
-    # Replies out of a batch have no latency.
+    # Replies from a batch have no latency.
     latencies = [reply["latency_ms"] for reply in replies if not reply.get("batch")]
     seconds = median(latencies) / 1000 / at_once if latencies else None
     calls, most = dialogues * votes.k, dialogues * votes.k_max
     usd, usd_most = (provider.cost(round(n * tokens_in), round(n * tokens_out)) for n in (calls, most))
-    money = "cost not known" if usd is None else f"about {_usd(usd)} ({_usd(usd_most or 0)} at most)"
-    took = "time not known"
+    cost_text = "cost not known" if usd is None else f"about {_usd(usd)} ({_usd(usd_most or 0)} at most)"
+    time_text = "time not known"
     if seconds is not None:
-        took = f"about {duration(calls * seconds)} ({duration(most * seconds)} at most)"
+        time_text = f"about {duration(calls * seconds)} ({duration(most * seconds)} at most)"
     return (
-        f"{dialogues:,} dialogues, {calls:,} calls ({most:,} at most), {money}, {took}; by the newest"
+        f"{dialogues:,} dialogues, {calls:,} calls ({most:,} at most), {cost_text}, {time_text}; by the newest"
         f" {len(replies)} calls"
     )
 

@@ -1,7 +1,7 @@
-"""The probe: a few real calls that show whether the judge answers, bills, and takes the time that a judge takes.
+"""The probe: a few real calls that show whether the judge answers, bills, and is no faster than a judge can be.
 
-Its samples are new, so no earlier run can have left their votes in the cache. It also shows whether the judge falls for
-canaries: answers that deserve nothing, scored beside a good answer to the same question.
+Its samples are new, so the cache has no votes on them. It also shows whether the judge falls for canaries: worthless
+answers, scored beside a good answer to the same question.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from .types import CallEntry, ScoringEntry
 
 
 def probe(n: int, seed: int, settings: ScorerSettings, tell: Tell, progress: Progress = lambda tally: None) -> Report:
+    """Scores `n` new samples and the canaries live, and returns the report on the calls."""
     started, ledger = now(), settings.scoring.ledger
     samples = builtin_samples(n, seed)  # of every task and language
     good = next((one for one in samples if one.lang == "en" and not one.needs_clarification), samples[0])
     canaries = canary_samples(good)
     with open_session(settings, tell) as session:
         entries, tally = asyncio.run(_score(session, [*samples, *canaries.values()], progress))
-    ours = {entry.scoring for entry in entries.values()}
-    calls = [call for one in scorings(ledger) if one.entry.scoring in ours for call in one.calls]
+    ids = {entry.scoring for entry in entries.values()}
+    calls = [call for scoring in scorings(ledger) if scoring.entry.scoring in ids for call in scoring.calls]
     figures: dict[str, Any] = {
         "provider": settings.provider.name,
         "model": settings.provider.model,
@@ -48,7 +49,7 @@ def probe(n: int, seed: int, settings: ScorerSettings, tell: Tell, progress: Pro
 
 
 def canary_samples(good: Sample) -> dict[str, Sample]:
-    """The good sample with its dialogue replaced by each canary, by name. New whenever the good sample is new."""
+    """The good sample with each canary as its answer, by name of the canary."""
     return {
         name: msgspec.structs.replace(
             good, id=f"{good.id}-canary-{place}", dialogue=(good.dialogue[0], Turn("assistant", "answer", text))
@@ -58,7 +59,7 @@ def canary_samples(good: Sample) -> dict[str, Sample]:
 
 
 def _canary(name: str, entry: ScoringEntry, good: ScoringEntry) -> dict[str, Any]:
-    """A canary's score beside the good answer's. None: not scored. `fooled`: it scored at least as high."""
+    """A canary's score and the good answer's; None: not scored. `fooled`: the canary scored at least as high."""
     fooled = entry.overall is not None and good.overall is not None and entry.overall >= good.overall
     return {"name": name, "overall": entry.overall, "good": good.overall, "fooled": fooled}
 
@@ -77,7 +78,7 @@ async def _score(session: Session, samples: list[Sample], progress: Progress) ->
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(score(sample)) for sample in samples]
         except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None  # a disk that fails, fails all of them
+            raise failed.exceptions[0] from None  # a disk error, which is the same for all of them
     entries = [task.result() for task in tasks]
     return {entry.sample: entry for entry in entries}, judge.tally
 
@@ -89,7 +90,7 @@ def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:
     unbilled = sum(call.billable_tokens < 1 for call in paid)
     scored = scoring_check("scorings_failed", float(len(failures)), "==", 0.0, why=why)
     if failures and not any(is_answered(call.status) for call in calls):
-        return [scored]  # nobody answered, so there are no answers to check
+        return [scored]  # without any reply there is nothing else to check
     return [
         scored,
         scoring_check("cache_hits", float(sum(call.cache_hit for call in calls)), "==", 0.0),

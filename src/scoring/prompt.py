@@ -1,4 +1,4 @@
-"""The judge prompt: how a dialogue is shown to a judge, and the request that asks for one vote. Pure.
+"""The judge prompt: the dialogue as the judge sees it, and the HTTP body that asks for one vote. Pure.
 
 The text is in `judge_prompt.yaml`. The rubric comes first and is the same for every dialogue and vote, so that servers
 can cache its prefix; the dialogue comes last, between marks, as data. Judges that are too small to write scores get
@@ -19,7 +19,7 @@ import yaml
 from askgate_env.types import Lang, Turn
 
 from .providers import Provider
-from .types import Ask
+from .types import VoteRequest
 from .votes import TOP
 
 _TEXT: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("judge_prompt.yaml").read_bytes())
@@ -40,7 +40,7 @@ PROMPTS: dict[str, tuple[tuple[str, ...], dict[Lang, str]]] = dict.fromkeys(
 _SPEAKERS: dict[Lang, dict[str, str]] = _TEXT["speakers"]
 _SENT_AS_IS = {"temperature", "max_tokens", "max_completion_tokens", "reasoning_effort"}
 _LINE_BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
-"""Anything that a reader may take for the end of a line."""
+"""Every character that some program takes for the end of a line."""
 _CONTINUATION = r"\1| "
 _WORD = re.compile(r"[\w.-]+")
 
@@ -59,9 +59,9 @@ class Dialogue(Protocol):
 
 
 def dialogue_text(sample: Dialogue) -> str:
-    """The dialogue as the judge sees it, without the gold answer and the hidden span unless somebody said them.
+    """The dialogue as the judge sees it. Gold answer and hidden span are in it only if a message contains them.
 
-    Only a message starts a line with its speaker: nobody can speak for another, whatever line breaks they write.
+    Lines that continue a message start with `| `, so no text can imitate another speaker by a line break.
     """
     return "\n".join(line for turn in sample.dialogue for line in _turn_lines(turn, _SPEAKERS[sample.lang]))
 
@@ -93,42 +93,45 @@ def prompt_version(provider: Provider) -> str:
     return str(_YES_NO["version"]) if provider.family.response_format == "yes_no" else PROMPT_VERSION
 
 
-def ask_for(provider: Provider, lang: Lang, text: str, vote: int, version: str = "") -> Ask:
-    """The ask for one vote with the prompt of that version; by default with today's prompt for dialogues."""
+def vote_request(provider: Provider, lang: Lang, text: str, vote: int, version: str = "") -> VoteRequest:
+    """A request for one vote with the prompt of that version; by default with today's prompt for dialogues."""
     version = version or prompt_version(provider)
     server, dimensions = provider.server, PROMPTS[version][0]
-    blank = Ask(provider.name, provider.model, version, dimensions, lang, text="", vote=0, server=server)
-    # Everything that is sent beside the dialogue: rubric and all request parameters.
-    sent = request(provider, blank, again=0)
+    without_dialogue = VoteRequest(
+        provider.name, provider.model, version, dimensions, lang, text="", vote=0, server=server
+    )
+    # Rubric and all request parameters: everything that is sent but the dialogue.
+    body = request_body(provider, without_dialogue, bad_replies=0)
     if provider.family.response_format == "yes_no":
-        sent["prompt"] = [_questions(blank, number) for number in range(WORDINGS)]
-    way = sha256(msgspec.json.encode(sent)).hexdigest()[:16]
-    return msgspec.structs.replace(blank, text=text, vote=vote, way=way)
+        body["prompt"] = [_questions(without_dialogue, number) for number in range(WORDINGS)]
+    way = sha256(msgspec.json.encode(body)).hexdigest()[:16]
+    return msgspec.structs.replace(without_dialogue, text=text, vote=vote, way=way)
 
 
-def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
-    """The body of a call, by the row of the model's family.
+def request_body(provider: Provider, request: VoteRequest, bad_replies: int) -> dict[str, Any]:
+    """The HTTP body of a call, with the parameters of the model's family.
 
-    `again` counts earlier bad replies, so that a seeded judge answers differently.
+    `bad_replies`: number of earlier bad replies to this request. It changes the seed, so that the judge answers
+    differently.
     """
     family = provider.family
     if family.response_format == "yes_no":
-        asked = _questions(ask, ask.vote + 1000 * again)
-        return {"model": provider.model, "prompt": asked, "max_tokens": 1, "logprobs": LISTED_TOKENS}
+        prompts = _questions(request, request.vote + 1000 * bad_replies)
+        return {"model": provider.model, "prompt": prompts, "max_tokens": 1, "logprobs": LISTED_TOKENS}
     body: dict[str, Any] = {
         **family.extra_body,
         "model": provider.model,
-        "messages": _messages(ask.text, PROMPTS[ask.prompt_version][1][ask.lang]),
+        "messages": _messages(request.text, PROMPTS[request.prompt_version][1][request.lang]),
         **family.model_dump(include=_SENT_AS_IS, exclude_none=True),
     }
     if family.seed:
-        body["seed"] = 1 + ask.vote + 1000 * again
-    if not ask.dimensions:
+        body["seed"] = 1 + request.vote + 1000 * bad_replies
+    if not request.dimensions:
         return body
     if family.response_format == "grammar":
-        body["grammar"] = _grammar(ask.dimensions)
+        body["grammar"] = _grammar(request.dimensions)
     elif family.response_format == "json_schema":
-        schema = {"name": "scores", "strict": True, "schema": _schema(ask.dimensions)}
+        schema = {"name": "scores", "strict": True, "schema": _schema(request.dimensions)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif family.response_format:
         body["response_format"] = {"type": family.response_format}
@@ -136,7 +139,7 @@ def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
 
 
 def _messages(text: str, rubric: str) -> list[dict[str, str]]:
-    """System and user message. The marks depend on the text, so that no text can contain its own marks."""
+    """System and user message. The marks contain a hash of the text, so that no text can contain its own marks."""
     mark = sha256(text.encode()).hexdigest()[:12]
     return [
         {"role": "system", "content": rubric},
@@ -144,28 +147,28 @@ def _messages(text: str, rubric: str) -> list[dict[str, str]]:
     ]
 
 
-def _questions(ask: Ask, vote: int) -> list[str]:
+def _questions(request: VoteRequest, vote: int) -> list[str]:
     """The prompts of one vote: a good and a bad question per dimension, after the same examples and dialogue."""
     wording, lead = vote % (WORDINGS // len(_YES_NO["leads"])), vote % len(_YES_NO["leads"])
-    shown = f"Dialogue:\n{_without_results(ask.text, ask.lang)}\n{_YES_NO['leads'][lead]}"
-    start = f"{_YES_NO['examples']}\n\n{shown}\n"
-    return [start + question for name in ask.dimensions for question in _YES_NO["questions"][name][wording]]
+    dialogue = f"Dialogue:\n{_without_results(request.text, request.lang)}\n{_YES_NO['leads'][lead]}"
+    start = f"{_YES_NO['examples']}\n\n{dialogue}\n"
+    return [start + question for name in request.dimensions for question in _YES_NO["questions"][name][wording]]
 
 
 def _without_results(text: str, lang: Lang) -> str:
-    """The dialogue with the tools' results cut."""
-    most, lines, in_result = _YES_NO["tool_chars"], [], False
+    """The dialogue with only the first `tool_chars` characters of each tool result."""
+    limit, lines, in_result = _YES_NO["tool_chars"], [], False
     for line in text.split("\n"):
         if not line.startswith("| "):
             in_result = line.startswith(_SPEAKERS[lang]["result"])
-            lines.append(f"{line[:most]} ..." if in_result and len(line) > most else line)
+            lines.append(f"{line[:limit]} ..." if in_result and len(line) > limit else line)
         elif not in_result:
             lines.append(line)
     return "\n".join(lines)
 
 
 def _grammar(dimensions: tuple[str, ...]) -> str:
-    """llama.cpp grammar: what the schema allows, without white space that a judge would spend tokens on."""
+    """A llama.cpp grammar for the same JSON as `_schema`, without white space, which would cost tokens."""
     fields = ' "," '.join(f'"\\"{name}\\":" n' for name in dimensions)
     return f'root ::= "{{" {fields} "}}"\nn ::= "{TOP}" | [0-9]'
 

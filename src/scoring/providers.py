@@ -24,7 +24,7 @@ from .types import OWN
 LOCAL, CUSTOM = "local", "custom"
 PROD = "prod"
 _WRITTEN = ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF")
-"""Variables whose values are written into cache, ledger and scores, and shown."""
+"""Variables whose values are stored in cache, ledger and scores, and shown."""
 KNOWN_HOSTS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("known_hosts.yaml").read_bytes())
 _ON, _OFF = ("1", "true", "on", "yes"), ("", "0", "false", "off", "no")
 
@@ -162,7 +162,7 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
             where=where,
             remedy="take the address out, or set SCORER_PROVIDER=custom with SCORER_BASE_URL and SCORER_MODEL",
         )
-    _ = chosen.family  # no run without request parameters
+    _ = chosen.family  # raises if the model has no request parameters
     return chosen
 
 
@@ -179,17 +179,17 @@ def address(server: str) -> str:
     return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
 
-def belongs(name: str, server: str) -> bool:
-    """Whether a provider of this name may have this server. Names that nobody knows may have any.
+def may_have_server(name: str, server: str) -> bool:
+    """Whether a provider of this name may be at this server. A name that is not in KNOWN_HOSTS may be at any.
 
-    >>> belongs("openai", "127.0.0.1:8000"), belongs("OpenAI", "127.0.0.1:8000"), belongs("custom", "127.0.0.1:8000")
-    (False, False, True)
+    >>> [may_have_server(name, "127.0.0.1:8000") for name in ("openai", "OpenAI", "custom")]
+    [False, False, True]
     """
     return address(server) in KNOWN_HOSTS.get(name.casefold(), [address(server)])
 
 
 def _model_of_file(gguf: str, named: str | None) -> str | None:
-    """The model name of a GGUF file: another file is another judge. None: the config's model."""
+    """The model name of a GGUF file, with its checksum: another file is another judge. None: the config's model."""
     if named:
         raise BadInput(
             f"the judge that AskGate starts is the file that it loads, not {named}",

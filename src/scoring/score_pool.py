@@ -1,4 +1,4 @@
-"""Scoring a whole pool: resumable, within a budget, with no vote paid for twice and no score made up.
+"""Scores a whole pool: resumable, within a budget, without paying for a vote twice.
 
 With `REWARD_LIVE_MODE` off no judge is called: every line says `live: false` and has no scores.
 """
@@ -21,7 +21,7 @@ from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from ..runtime.progress import Tell
 from . import monitor
-from .batch_api import MOST_REQUESTS
+from .batch_api import MAX_REQUESTS
 from .batch_client import BatchClient
 from .cluster import RemoteJudge, cluster_judge
 from .judge import Judge, Progress, Session, Tally, open_session
@@ -35,12 +35,12 @@ from .types import ScoringEntry
 Scored = TypeVar("Scored", bound=Dialogue)
 
 GIVE_UP = 10
-"""After this many failed samples in a row the run ends: failing calls are billed too."""
+"""Number of consecutive failed samples that ends the run: failing calls are billed too."""
 
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """What to score and how."""
+    """Settings of a scoring run: dialogues, files, limits."""
 
     pool: Path
     """The file that the dialogues were read from; nothing is written there."""
@@ -51,9 +51,9 @@ class ScoringJob:
     budget: float | None = None
     """US dollars that the run may spend; None: no limit."""
     repeats: frozenset[str] = frozenset()
-    """Ids of dialogues that get other votes than a first scoring asks for."""
+    """Ids of dialogues that are scored with other votes than in their first scoring."""
     batch_api: bool = False
-    """Ask through the provider's Batch API: cheaper, and within hours."""
+    """Whether to use the provider's Batch API: cheaper, with replies within hours."""
     cluster: str = ""
     """Ray cluster whose judge scores (`cluster.py`); empty: a judge of this process."""
 
@@ -95,12 +95,12 @@ def score_dialogues(
     known: set[str] = set()
     waiting: list[Scored] = []
     if settings.live:
-        there = keys.keys() & file.lines.keys()
+        lines_before = keys.keys() & file.lines.keys()
         known = _already_scored(file, keys, settings.scoring)
         waiting = [sample for sample in chosen if sample.id not in known]
-        if gone := len(there - known):
+        if removed := len(lines_before - known):
             tell(
-                f"{gone} lines of {job.out} are no scores by this judge of these dialogues, have expired or are not"
+                f"{removed} lines of {job.out} are no scores by this judge of these dialogues, have expired or are not"
                 " in the ledger; those samples are scored again"
             )
     else:
@@ -116,7 +116,7 @@ def score_dialogues(
             figures = asyncio.run(live.run(session))
     write_json(figures_file, figures)
     unstable = file.finish(sample.id for sample in samples)
-    # A line with another key scores something else: another process writes the same file.
+    # A line with another key is the score of another dialogue or judge, by another process that writes this file.
     lines = {name: line for name, key in keys.items() if (line := file.lines.get(name)) and line.key == key}
     scored = [line for line in lines.values() if line.overall is not None]
     summary = Summary(
@@ -190,15 +190,16 @@ class _LiveRun:
             return await self.score_with(judge, budget, client)
 
     async def score_with(self, judge: Judge | RemoteJudge, budget: Budget, client: HasConcurrency) -> dict[str, Any]:
-        with Monitor(judge.tally, client) as watch:
-            await self._score(judge, budget, watch)
-        self.unbilled = budget.is_blind
-        return watch.figures()
+        """Scores the samples with this judge and returns the figures of the run."""
+        with Monitor(judge.tally, client) as run_monitor:
+            await self._score(judge, budget, run_monitor)
+        self.unbilled = budget.lacks_bills
+        return run_monitor.figures()
 
-    async def _score(self, judge: Judge | RemoteJudge, budget: Budget, watch: Monitor) -> None:
+    async def _score(self, judge: Judge | RemoteJudge, budget: Budget, run_monitor: Monitor) -> None:
         judge.tally.total = len(self._waiting)
         scoring = self._settings.scoring
-        at_once = MOST_REQUESTS // scoring.votes.k if self._job.batch_api else scoring.limits.concurrency_max
+        at_once = MAX_REQUESTS // scoring.votes.k if self._job.batch_api else scoring.limits.concurrency_max
         running: set[asyncio.Task[ScoringEntry]] = set()
         ended: set[asyncio.Task[ScoringEntry]] = set()
         try:
@@ -212,19 +213,19 @@ class _LiveRun:
                 for task in ended:
                     self._add(task.result())
                     budget.sample_ended(task.result().billable_tokens)
-                watch.tick()
+                run_monitor.tick()
                 self._progress(judge.tally)
         finally:
             for task in running:
                 task.cancel()
-            # Those that ended too: all samples of a batch end with the same error, and one of them has reported it.
+            # `ended` too: all samples of a batch end with the same error, and only the first of them has raised it.
             await asyncio.gather(*running, *ended, return_exceptions=True)
 
     def _add(self, entry: ScoringEntry) -> None:
         self._file.add(score_of(entry, self._settings.scoring.votes))
         self.first_failure = self.first_failure or entry.failure
         self._failed_in_a_row = self._failed_in_a_row + 1 if entry.failure else 0
-        # The rest would fail the same way and may be billed for it.
+        # The remaining samples would fail in the same way, and may be billed.
         if entry.failure.startswith("circuit_open"):
             self.outage = self.outage or f"the service stopped answering: {entry.failure}"
         elif self._failed_in_a_row >= GIVE_UP:
@@ -258,8 +259,8 @@ class _LiveRun:
 def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSection) -> set[str]:
     """Ids of samples that need not be scored again: their lines match the ledger and have not expired.
 
-    All other lines of these samples are removed, so that nobody takes them for scores of this run. A line that the
-    ledger does not know proves nothing.
+    All other lines of these samples are removed from the file, because they are not scores of this run: a line that is
+    not in the ledger proves nothing.
     """
     recorded = {
         (line.scoring, name): line
@@ -280,7 +281,7 @@ def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSecti
 
 
 def _scorings(ledger: Path) -> list[Scoring]:
-    """Scorings of the ledger. A last line that a crash has torn is repaired first."""
+    """Scorings of the ledger. If a crash has torn its last line, opening it for writing repairs it first."""
     try:
         return list(scorings(ledger))
     except LedgerBroken as error:
@@ -290,6 +291,7 @@ def _scorings(ledger: Path) -> list[Scoring]:
 
 
 def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -> None:
+    """Notes a line without scores for each sample. Refuses a file with live scores, which would be lost."""
     if any(line.live for line in file.lines.values()):
         raise BadInput(
             "holds live scores, and REWARD_LIVE_MODE is off",

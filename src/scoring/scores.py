@@ -20,15 +20,15 @@ from ..core.files import atomic_write
 from ..core.jsonl import decode, decode_or_none, write_records
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
-from .prompt import Dialogue, ask_for, dialogue_text
+from .prompt import Dialogue, dialogue_text, vote_request
 from .providers import Provider
-from .types import Ask, ScoringEntry
+from .types import ScoringEntry, VoteRequest
 from .votes import training_weight
 
 UNSTABLE = "unstable_samples.jsonl"
 OWN_SCORES = ".scores.jsonl"
 _FIRST, _SECOND = b'{"id":"', b'key":"'
-"""The start of a line."""
+"""The first two keys of a score line, as they are written."""
 
 
 class Score(Record, frozen=True):
@@ -52,13 +52,14 @@ class Score(Record, frozen=True):
     at: str = ""
 
 
-def first_ask(sample: Dialogue, provider: Provider) -> Ask:
-    """The ask for the first vote. A judge that never got it was never asked about this dialogue."""
-    return ask_for(provider, sample.lang, dialogue_text(sample), vote=0)
+def first_request(sample: Dialogue, provider: Provider) -> VoteRequest:
+    """The request for the first vote. A judge that never got it was never asked about this dialogue."""
+    return vote_request(provider, sample.lang, dialogue_text(sample), vote=0)
 
 
 def score_key(sample: Dialogue, provider: Provider, votes: VotesSection) -> str:
-    return sha256(msgspec.json.encode([first_ask(sample, provider).key, votes.model_dump()])).hexdigest()
+    """Hash of everything that can change the scores: judge, prompt, dialogue, vote settings."""
+    return sha256(msgspec.json.encode([first_request(sample, provider).key, votes.model_dump()])).hexdigest()
 
 
 def score_of(entry: ScoringEntry, votes: VotesSection) -> Score:
@@ -117,9 +118,9 @@ class ScoreFile:
         decoder = msgspec.json.Decoder(Score)
         raw = whole if torn else [*whole, end]
         scores = [decode(decoder, line, f"{self.path}:{number}") for number, line in enumerate(raw, start=1) if line]
-        if strange := next((score.id for score in scores if score.id not in self._pool), None):
+        if unknown := next((score.id for score in scores if score.id not in self._pool), None):
             raise BadInput(
-                f"holds the sample {strange!r}, which is not in this pool",
+                f"holds the sample {unknown!r}, which is not in this pool",
                 where=str(self.path),
                 remedy="choose another --out, or give the pool that it belongs to",
             )
@@ -152,7 +153,7 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def _is_torn(end: bytes) -> bool:
-    """Whether a crash left this part of a score line. Any other content belongs to the user and is not cut off.
+    """Whether these bytes are the start of a score line, left by a crash. Other content is the user's and is kept.
 
     >>> [_is_torn(end) for end in (b"", b'{"id', b'{"id":"a","ke', b'{"id":"a","task":"gs', b'{"id":"a","key":"b"}')]
     [False, True, True, False, False]

@@ -1,7 +1,7 @@
 """The score cache: a judge's reply is on disk before anybody uses it, and no vote is paid for twice.
 
-One SQLite file in WAL mode. A reply is committed with a full sync. Notes whose loss is harmless (that a ledger line
-exists) are committed without one: after a power cut `judge.recover` finds out again.
+One SQLite file in WAL mode. A reply is committed with a full sync. The mark that a reply has its ledger line is
+committed without one, because its loss is harmless: after a power cut `judge.recover` compares with the ledger.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..core.disk import disk
 from ..core.errors import BadInput
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import POLL_SECONDS, NamedLocks
-from .types import Ask, CallFailed, Reply, printable
+from .types import CallFailed, Reply, VoteRequest, printable
 from .votes import YES_NO, BadReply, parse_answers, parse_scores, without_thought
 
 DAY_S = 86400.0
@@ -43,13 +43,13 @@ class Stored(Record, frozen=True):
     """A reply in the cache, with the scores that today's parser reads from it."""
 
     id: int
-    ask: Ask
+    request: VoteRequest
     reply: Reply
     scoring: str
     """Id of the scoring that paid for it."""
     at: float
     scores: dict[str, float]
-    """Empty where the reply is bad."""
+    """Empty if the reply is bad."""
     why_bad: str
 
 
@@ -74,14 +74,14 @@ class Store:
         self._write_lock, self._read_lock = Lock(), Lock()
         self._refusal: BadInput | None = None
 
-    def get(self, ask: Ask) -> Stored | None:
-        """The newest valid vote for that ask that has not expired."""
+    def get(self, request: VoteRequest) -> Stored | None:
+        """The newest valid reply to that request that has not expired."""
         rows = self.read(
             "SELECT id, reply, scoring, at FROM replies WHERE key = ? AND at > ? AND NOT dropped ORDER BY id DESC",
-            (ask.key, self.oldest),
+            (request.key, self.oldest),
         )
-        votes = (_stored(id_, ask, reply, scoring, at) for id_, reply, scoring, at in rows)
-        return next((vote for vote in votes if not vote.why_bad), None)
+        replies = (_stored(id_, request, reply, scoring, at) for id_, reply, scoring, at in rows)
+        return next((stored for stored in replies if not stored.why_bad), None)
 
     @property
     def oldest(self) -> float:
@@ -89,20 +89,21 @@ class Store:
         return self.now() - self._ttl_s
 
     def newest(self) -> int:
-        """The row id of the last reply to any ask; 0 if there is none."""
+        """The row id of the last reply to any request; 0 if there is none."""
         return int(self.read("SELECT coalesce(max(id), 0) FROM replies")[0][0])
 
-    def tried(self, ask: Ask) -> int:
-        """Number of stored replies to that ask, bad ones included."""
-        return int(self.read("SELECT count(*) FROM replies WHERE key = ?", (ask.key,))[0][0])
+    def tried(self, request: VoteRequest) -> int:
+        """Number of stored replies to that request, bad ones included."""
+        return int(self.read("SELECT count(*) FROM replies WHERE key = ?", (request.key,))[0][0])
 
-    def put(self, ask: Ask, reply: Reply, scoring: str) -> Stored:
+    def put(self, request: VoteRequest, reply: Reply, scoring: str) -> Stored:
         """Stores a reply, good or bad, and syncs it."""
         at = self.now()
-        # The standard library's JSON takes whatever a server may send: lone surrogates, numbers of any size.
+        # The standard library's JSON, because it can write whatever a server sends: lone surrogates, huge numbers.
         raw = json.dumps(msgspec.structs.asdict(reply))
-        asked = msgspec.json.encode(ask).decode()
-        row = (ask.key, ask.provider, ask.model, ask.prompt_version, asked, raw, scoring, at, self.owner)
+        encoded = msgspec.json.encode(request).decode()
+        columns = (request.key, request.provider, request.model, request.prompt_version)
+        row = (*columns, encoded, raw, scoring, at, self.owner)
         try:
             with self.writing("FULL") as connection:
                 id_ = connection.execute(
@@ -111,17 +112,18 @@ class Store:
                     row,
                 ).lastrowid
                 # In the same transaction: results of a batch that are not stored yet are downloaded again.
-                connection.execute("UPDATE batch_votes SET done = 1 WHERE key = ? AND done = 0", (ask.key,))
+                connection.execute("UPDATE batch_votes SET done = 1 WHERE key = ? AND done = 0", (request.key,))
         except BadInput as refusal:
             self._refusal = refusal
             raise
         assert id_ is not None, "an INSERT that succeeded has a row"
-        return _stored(id_, ask, raw, scoring, at)
+        return _stored(id_, request, raw, scoring, at)
 
     def acquire(self, key: str) -> bool:
-        """Locks a vote, so that only this caller asks for it. `release` or the end of the process unlocks it.
+        """Locks a vote, so that only this caller asks for it; False if it is locked already.
 
-        After a reply could not be stored this raises: nobody may pay for a vote that cannot be kept.
+        `release` or the end of the process unlocks it. After a reply could not be stored this raises BadInput: no
+        call is made whose reply cannot be kept.
         """
         if self._refusal is not None:
             raise self._refusal
@@ -138,21 +140,21 @@ class Store:
             self._locks.release(key)
 
     def unledgered(self) -> list[Stored]:
-        """Replies without a ledger line whose process has ended. A living process writes its own lines."""
+        """Replies without a ledger line whose process has ended. A running process writes its own lines."""
         owners = [owner for (owner,) in self.read("SELECT DISTINCT owner FROM replies WHERE ledgered = 0")]
         gone = [owner for owner in owners if not self._locks.is_held(owner)]
         query = f"SELECT {_COLUMNS} FROM replies WHERE ledgered = 0 AND owner = ? ORDER BY id"
         return [from_row(row) for owner in gone for row in self.read(query, (owner,))]
 
     def mark_ledgered(self, ids: Iterable[int]) -> None:
-        """Call only after the ledger has synced the lines. Replies that were invalidated meanwhile are deleted now."""
+        """Marks replies whose ledger lines are synced. Those that were invalidated in the meantime are deleted now."""
         marked = [(id_,) for id_ in ids]
         with self.writing("NORMAL") as connection:
             connection.executemany("UPDATE replies SET ledgered = 1 WHERE id = ?", marked)
             connection.executemany("DELETE FROM replies WHERE id = ? AND dropped", marked)
 
     def recovering(self) -> AbstractContextManager[None]:
-        """One process at a time recovers, or two would write the same lines."""
+        """Lock for recovery: two processes at once would write the same ledger lines."""
         return self._locks.holding("recovery")
 
     def read(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -179,7 +181,7 @@ class Store:
         return self
 
     def _prepare(self) -> None:
-        """Creates the tables of a new file. Refuses a file that is something else."""
+        """Creates the tables of a new file. Refuses a file that is no score cache of this layout."""
         application, layout = (self._value(f"PRAGMA {name}") for name in ("application_id", "user_version"))
         if application == _APPLICATION and layout != _LAYOUT:
             raise BadInput(
@@ -191,7 +193,7 @@ class Store:
             if self._value("SELECT count(*) FROM sqlite_schema"):
                 raise BadInput("an SQLite file, but no score cache", where=str(self.path), remedy="choose another path")
             self._value("PRAGMA journal_mode = WAL")
-        # A cache from before there were batches lacks their tables.
+        # A cache of a version without batches lacks their tables.
         if not self._value("SELECT count(*) FROM sqlite_schema WHERE name = 'batch_votes'"):
             with _transaction(self._writer):
                 for statement in _TABLES.split(";"):
@@ -219,19 +221,20 @@ def read_replies(path: Path, keys: Iterable[str]) -> dict[str, list[Stored]]:
 
 def from_row(row: tuple[Any, ...]) -> Stored:
     """Decodes a row of `id, ask, reply, scoring, at`."""
-    id_, ask, reply, scoring, at = row
-    return _stored(id_, msgspec.json.decode(ask, type=Ask), reply, scoring, at)
+    id_, request, reply, scoring, at = row
+    return _stored(id_, msgspec.json.decode(request, type=VoteRequest), reply, scoring, at)
 
 
-def _stored(id_: int, ask: Ask, raw: str, scoring: str, at: float) -> Stored:
+def _stored(id_: int, request: VoteRequest, raw: str, scoring: str, at: float) -> Stored:
+    """A row with its reply parsed by today's parser."""
     reply = Reply(**json.loads(raw))
-    if not ask.dimensions:
-        return Stored(id_, ask, reply, scoring, at, {}, "" if without_thought(reply.text) else "it is empty")
-    parse = parse_answers if ask.prompt_version.startswith(YES_NO) else parse_scores
+    if not request.dimensions:
+        return Stored(id_, request, reply, scoring, at, {}, "" if without_thought(reply.text) else "it is empty")
+    parse = parse_answers if request.prompt_version.startswith(YES_NO) else parse_scores
     try:
-        return Stored(id_, ask, reply, scoring, at, parse(reply.text, ask.dimensions), "")
+        return Stored(id_, request, reply, scoring, at, parse(reply.text, request.dimensions), "")
     except BadReply as bad:
-        return Stored(id_, ask, reply, scoring, at, {}, printable(str(bad)))
+        return Stored(id_, request, reply, scoring, at, {}, printable(str(bad)))
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -245,7 +248,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         disk.commit(connection)
     except BaseException:
-        # Some errors (a full disk) have SQLite roll back by itself.
+        # After some errors, such as a full disk, SQLite has rolled back by itself.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
@@ -255,8 +258,6 @@ _OTHER_PROCESS_HANGS = (
     "another process has been asking for this vote, and for {:g} s no reply came. What to do: see whether an askgate"
     " is stopped (`ps` shows it with T), end it or resume it, then run the same command again"
 )
-
-
 _IN_A_BATCH = (
     "a request for this vote waits in batch {} and is paid for there. What to do: collect it with"
     " `askgate score --batch`, or give it up with `askgate scorecache forget-batches`"
@@ -264,51 +265,55 @@ _IN_A_BATCH = (
 
 
 async def fetch(
-    store: Store, ask: Ask, scoring: str, call: Callable[[Ask], Awaitable[Reply]], patience: float = inf
+    store: Store,
+    request: VoteRequest,
+    scoring: str,
+    call: Callable[[VoteRequest], Awaitable[Reply]],
+    patience: float = inf,
 ) -> tuple[Stored, bool]:
-    """The reply to `ask`, from the cache or from the judge, and whether this call paid for it.
+    """The reply to `request`, from the cache or from the judge, and whether this call paid for it.
 
-    While another process asks for the same vote, this waits for that reply. A reply that was paid for may be bad: call
-    again to ask again. A bad reply is never answered from the cache.
+    While another process asks for the same vote, this waits for its reply. A paid reply may be bad; then call `fetch`
+    again. The cache never answers with a bad reply.
 
-    `patience` is the longest time in seconds that a call can take, with its retries. If another process holds the vote
-    and no reply has come to anybody for that long, that process hangs: a stopped process keeps its locks.
+    `patience`: maximum seconds of a call with its retries. If another process holds the vote and the cache got no reply
+    at all for that long, that process hangs: a stopped process keeps its locks.
     """
     newest, deadline = None, time.monotonic() + patience
     while True:
-        if (cached := store.get(ask)) is not None:
+        if (cached := store.get(request)) is not None:
             return cached, False
-        if store.acquire(ask.key):
+        if store.acquire(request.key):
             break
         if time.monotonic() > deadline:
-            # The call may wait for its turn in the other process. As long as replies come, that turn will come too.
+            # The call may wait for its turn in the other process. As long as replies come, that process is alive.
             last, newest = newest, store.newest()
             if newest == last:
                 raise CallFailed("timeout", _OTHER_PROCESS_HANGS.format(patience))
             deadline = time.monotonic() + patience
         await asyncio.sleep(POLL_SECONDS)
     try:
-        # The reply may have come between `get` and `acquire`.
-        if (cached := store.get(ask)) is not None:
-            store.release(ask.key)
+        # The reply may have arrived between `get` and `acquire`.
+        if (cached := store.get(request)) is not None:
+            store.release(request.key)
             return cached, False
-        if batch := store.batch_of(ask.key):
+        if batch := store.batch_of(request.key):
             raise CallFailed("refused", _IN_A_BATCH.format(batch))
-        reply = await call(ask)
+        reply = await call(request)
     except BaseException:
-        store.release(ask.key)
+        store.release(request.key)
         raise
-    # The sync takes milliseconds: in a thread, so that other calls continue. Shielded, and not a task of its own, so
-    # that a reply that has arrived is kept even if everything is being cancelled.
-    kept = asyncio.get_running_loop().run_in_executor(None, _keep, store, ask, reply, scoring)
+    # In a thread, because the sync takes milliseconds and other calls continue meanwhile. Shielded, so that a reply
+    # that has arrived is stored even if everything is being cancelled.
+    kept = asyncio.get_running_loop().run_in_executor(None, _keep, store, request, reply, scoring)
     return await asyncio.shield(kept), True
 
 
-def _keep(store: Store, ask: Ask, reply: Reply, scoring: str) -> Stored:
+def _keep(store: Store, request: VoteRequest, reply: Reply, scoring: str) -> Stored:
     try:
-        return store.put(ask, reply, scoring)
+        return store.put(request, reply, scoring)
     finally:
-        store.release(ask.key)
+        store.release(request.key)
 
 
 class CacheGroup(Record, frozen=True):
@@ -321,7 +326,7 @@ class CacheGroup(Record, frozen=True):
 
 
 class CacheStat(Record, frozen=True):
-    """Counts of the cache. `bad`: unexpired replies that are no votes; `owed`: replies without a ledger line yet."""
+    """Counts of the cache. `bad`: unexpired replies that are no votes. `owed`: replies without a ledger line yet."""
 
     rows: int
     groups: tuple[CacheGroup, ...]
@@ -352,9 +357,9 @@ def stat(store: Store) -> CacheStat:
 
 
 def bad_replies(store: Store) -> Iterator[Stored]:
-    """Unexpired bad replies, oldest first. They stay stored: a better parser may yet read them."""
+    """Unexpired bad replies, oldest first. They are kept, because a better parser may be able to read them."""
     last, oldest = 0, store.oldest
-    # Page by page, so that a large cache does not have to fit into memory.
+    # Page by page: a large cache need not fit into memory.
     while rows := store.read(
         f"SELECT {_COLUMNS} FROM replies WHERE id > ? AND at > ? AND NOT dropped ORDER BY id LIMIT ?",
         (last, oldest, _PAGE),
@@ -366,13 +371,13 @@ def bad_replies(store: Store) -> Iterator[Stored]:
 def invalidate(store: Store, spec: str) -> int:
     """Removes the replies that the spec names and returns their number.
 
-    A reply without a ledger line is hidden at once and removed when it has its line.
+    A reply without a ledger line is hidden now and deleted when it has its line.
     """
     where, values = _condition(spec, store.now())
     with store.writing("FULL") as connection:
-        gone = connection.execute(f"DELETE FROM replies WHERE {where} AND ledgered AND NOT dropped", values).rowcount
+        deleted = connection.execute(f"DELETE FROM replies WHERE {where} AND ledgered AND NOT dropped", values).rowcount
         hidden = connection.execute(f"UPDATE replies SET dropped = 1 WHERE {where} AND NOT dropped", values).rowcount
-    return gone + hidden
+    return deleted + hidden
 
 
 _SPEC_SQL = {name: f"{name} = ?" for name in ("provider", "model", "prompt_version")} | {"older_than": "at <= ?"}
@@ -381,7 +386,7 @@ _SECONDS = {"m": 60.0, "h": 3600.0, "d": DAY_S}
 
 
 def _condition(spec: str, now: float) -> tuple[str, tuple[Any, ...]]:
-    """The SQL condition of a spec: all parts must hold."""
+    """The SQL condition of a spec, and its values: all parts must hold."""
     parts: dict[str, str | float] = {}
     for part in spec.split(","):
         name, _, value = (piece.strip() for piece in part.partition("="))

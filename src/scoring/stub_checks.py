@@ -1,18 +1,19 @@
 """Checks that tell a real judge from a stub or a recording, by the calls that were paid for. Pure.
 
-A stub is too quick: no service reads a dialogue and writes some twenty tokens in 20 ms. The quickest call counts,
-because our own queue hides how quick the others were. A stub is also too even: the interquartile range of real
-latencies is more than 5% of their median. Quartiles, because one slow call would raise a standard deviation.
+A stub is too fast: no service reads a dialogue and writes some twenty tokens in 20 ms. The fastest call counts, because
+our own queue makes the others look slower. A stub is also too regular: the interquartile range of real latencies is
+more than 5% of their median. Quartiles, because one slow call would raise a standard deviation.
 
-A stub that sleeps like a judge passes both. But dialogues of different length are never all billed the same, no service
-gives all its calls one request id, and a judge that gives every dialogue the same marks is useless even if it is real.
+A stub that sleeps as long as a judge passes both. But dialogues of different length are never all billed the same, no
+service gives all its calls one request id, and a judge that gives every dialogue the same marks is useless even if it
+is real.
 
-Calls in a batch have no latencies. The batch must be on record with at least as many replies, and must have been seen
-unfinished for a second: services take minutes. For one that ended between two runs the server's own times count, within
-the time between the two runs.
+Calls in a batch have no latencies. The ledger must have the batch with at least as many replies, and must have seen it
+unfinished for a second; services take minutes. For a batch that ended between two runs the server's own times count, up
+to the time between the two runs.
 
-Not checked: whether latency grows with tokens (servers queue and cache prompts), and whether marks are spread widely (a
-weak judge's are not).
+Not checked: whether latency grows with tokens (servers queue and cache prompts), and whether marks are spread widely
+(those of a weak judge are not).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from statistics import median, quantiles
 from ..core.check import Check, Rule, check, remedies
 from .types import BatchEntry, CallEntry
 
-QUICKEST_MS = 20.0
+MIN_LATENCY_MS = 20.0
 SPREAD_MIN = 0.05
-QUICKEST_BATCH_S = 1.0
+MIN_BATCH_S = 1.0
 
 
 def is_paid(call: CallEntry) -> bool:
@@ -45,11 +46,11 @@ def spread(latencies: list[float]) -> float | None:
     >>> spread([2.0] * 8), spread([80.0, 100.0, 100.0, 120.0])
     (0.0, 0.3)
     """
-    middle = median(latencies) if latencies else 0.0
-    if len(latencies) < 2 or middle <= 0:
+    typical = median(latencies) if latencies else 0.0
+    if len(latencies) < 2 or typical <= 0:
         return None
     low, _, high = quantiles(latencies, n=4)
-    return (high - low) / middle
+    return (high - low) / typical
 
 
 def scoring_check(name: str, value: float | None, rule: Rule, threshold: float, **fields: object) -> Check:
@@ -59,42 +60,42 @@ def scoring_check(name: str, value: float | None, rule: Rule, threshold: float, 
 
 
 def latency_checks(latencies: list[float]) -> list[Check]:
-    """Latencies of the paid calls. Without any, nothing was measured and nothing passes."""
+    """Checks of the latencies of paid calls. Without any, nothing was measured and no check passes."""
     quickest = min(latencies, default=None)
     shown = "no call" if quickest is None else f"{quickest:.1f} ms"
     typical = f"{median(latencies):.1f} ms" if latencies else "no call"
     return [
-        scoring_check("latency_min_ms", quickest, ">=", QUICKEST_MS, shown=shown),
+        scoring_check("latency_min_ms", quickest, ">=", MIN_LATENCY_MS, shown=shown),
         scoring_check("latency_spread", spread(latencies), ">=", SPREAD_MIN, typical=typical),
     ]
 
 
 def timing_checks(paid: list[CallEntry], batches: Mapping[str, BatchEntry]) -> list[Check]:
-    """Latencies of calls of their own, and the batches of all others. `batches`: those on record, by id."""
+    """Checks of the latencies of single calls, and of the batches of all others (`batches`: by id, from the ledger)."""
     single, batched = [call for call in paid if not call.batch], [call for call in paid if call.batch]
     checks = latency_checks([call.latency_ms for call in single]) if single or not batched else []
     if not batched:
         return checks
     counts = Counter((call.batch, call.provider, call.server) for call in batched)
-    room = {(one.batch, one.provider, one.server): one.replies for one in batches.values()}
-    unrecorded = sum(max(0, count - room.get(key, 0)) for key, count in counts.items())
+    recorded = {(one.batch, one.provider, one.server): one.replies for one in batches.values()}
+    unrecorded = sum(max(0, count - recorded.get(key, 0)) for key, count in counts.items())
     seconds = min((one.seconds for name, _, _ in counts if (one := batches.get(name))), default=None)
     shown = "no batch" if seconds is None else f"{seconds:.1f} s"
     return [
         *checks,
         scoring_check("batch_calls_without_batch", float(unrecorded), "==", 0.0),
-        scoring_check("batch_min_s", seconds, ">=", QUICKEST_BATCH_S, shown=shown),
+        scoring_check("batch_min_s", seconds, ">=", MIN_BATCH_S, shown=shown),
     ]
 
 
 def sameness_checks(paid: list[CallEntry]) -> list[Check]:
-    """Whether bills, marks and request ids of the paid votes differ. If there are none, other checks say so."""
+    """Checks that bills, marks and request ids of the paid votes differ. Without paid votes other checks fail."""
     if not paid:
         return []
-    different = {
+    distinct = {
         "bills_that_differ": len({call.billable_tokens for call in paid}),
         "votes_that_differ": len({tuple(sorted(call.scores.items())) for call in paid}),
     }
     if named := {call.request_id for call in paid if call.request_id}:  # some servers send none
-        different["request_ids_that_differ"] = len(named)
-    return [scoring_check(name, float(count), ">=", 2.0) for name, count in different.items()]
+        distinct["request_ids_that_differ"] = len(named)
+    return [scoring_check(name, float(count), ">=", 2.0) for name, count in distinct.items()]

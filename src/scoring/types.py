@@ -12,8 +12,8 @@ import msgspec
 from askgate_env.types import Lang, Record
 
 
-class Ask(Record, frozen=True):
-    """One vote to ask a judge for: everything that can change the answer, and nothing else."""
+class VoteRequest(Record, frozen=True):
+    """A request for one vote: everything that can change the reply, and nothing else. The cache key is its hash."""
 
     provider: str
     model: str
@@ -26,7 +26,7 @@ class Ask(Record, frozen=True):
     server: str = ""
     """The judge's address, or `OWN`. Two servers whose models share a name are two judges."""
     way: str = ""
-    """Fingerprint of the whole request except dialogue and vote (`prompt.ask_for`)."""
+    """Fingerprint of the HTTP body except dialogue and vote (`prompt.vote_request`)."""
 
     @property
     def key(self) -> str:
@@ -35,7 +35,7 @@ class Ask(Record, frozen=True):
 
 
 class Reply(Record, frozen=True):
-    """A judge's reply as it came. Whether it is a vote is decided later, by `votes.parse_scores`."""
+    """A judge's unparsed reply. `votes.parse_scores` decides later whether it is a vote."""
 
     text: str
     request_id: str
@@ -43,40 +43,40 @@ class Reply(Record, frozen=True):
     tokens_in: int
     tokens_out: int
     latency_ms: float
-    """0 for a reply out of a batch: nobody measured how long that call took."""
+    """0 for a reply from a batch, whose calls have no latency of their own."""
     batch: str = ""
-    """The provider's id of the batch that brought it; empty for a call of its own."""
+    """The provider's id of the batch that brought it; empty for a single call."""
 
 
-LONGEST_TEXT = 500
-"""Characters of a text from outside that are written down. A ledger line must not grow past what can be read back."""
+MAX_TEXT = 500
+"""Characters that are recorded of a text from outside, so that a ledger line stays short enough to be read back."""
 
 
 def printable(text: str) -> str:
-    """A text from outside, fit for a UTF-8 file and a screen: cut, and with control and half characters replaced.
+    """A text from outside, safe for a UTF-8 file and a terminal: cut, control characters and surrogates replaced.
 
     >>> printable("a\\x1b[2Jb\\ud800")
     'a?[2Jb?'
     """
-    return "".join(one if one.isprintable() else " " if one.isspace() else "?" for one in text[:LONGEST_TEXT])
+    return "".join(char if char.isprintable() else " " if char.isspace() else "?" for char in text[:MAX_TEXT])
 
 
 def timestamp(at: float | None = None) -> str:
-    """A time in seconds, by default now, as ledger lines have it."""
+    """The ISO 8601 timestamp of a Unix time (default: now), as ledger lines have it."""
     return datetime.fromtimestamp(time.time() if at is None else at, UTC).isoformat(timespec="milliseconds")
 
 
 OWN = "askgate"
-"""Stands for the address of the server that AskGate starts itself, on a different port each time."""
+"""Replaces the address of the server that AskGate starts itself, whose port is a different one each time."""
 
 Trouble = Literal[
     "rate_limited", "server_error", "unreachable", "timeout", "refused", "not_a_reply", "circuit_open", "bad_reply"
 ]  # fmt: skip
-"""Why there is no vote. `refused` is permanent (wrong key, unknown model); the others may pass."""
+"""Reason why there is no vote. `refused` is permanent (wrong key, unknown model); the others may be transient."""
 
 
 class CallFailed(Exception):
-    """A call that brought no reply, or a reply that is no vote."""
+    """Raised for a call that brought no reply, or a reply that is no vote."""
 
     request_id = ""
     latency_ms = 0.0
@@ -87,14 +87,14 @@ class CallFailed(Exception):
 
 
 class InCache(Exception):
-    """Another process has stored the reply that a call was about to bring."""
+    """Raised instead of a call: another process has stored its reply in the meantime."""
 
 
 class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     """A ledger line for one call: paid for, or answered from the cache, or failed."""
 
     scoring: str
-    """Id of the scoring it belongs to."""
+    """Id of the scoring that the call belongs to."""
     key: str
     request_id: str
     provider: str
@@ -112,7 +112,7 @@ class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     server: str = ""
     """Host and port that were called, or `OWN`. The provider's name alone proves nothing."""
     batch: str = ""
-    """The provider's id of the batch that it was part of; empty for a call of its own."""
+    """The provider's id of the batch that it was part of; empty for a single call."""
 
 
 class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
@@ -147,8 +147,8 @@ class BatchEntry(Record, frozen=True, tag_field="kind", tag="batch"):
     replies: int
     status: str
     seconds: float
-    """From its creation until it was last seen unfinished, by our clock: it took at least this long. For a
-    batch that ended between two runs: its time by the provider's clock, limited by ours."""
+    """Time from its creation until it was last seen unfinished, by our clock: it took at least this long. For a batch
+    that ended between two runs: its time by the provider's clock, limited by ours."""
     at: str
 
 

@@ -23,7 +23,7 @@ TOP = 10
 YES_NO = "yes-no-"
 """Start of the versions of prompts with yes-or-no questions."""
 ANSWERED_MIN = 0.05
-"""The least probability of Yes and No together. Below it the judge did not answer the question."""
+"""Minimum probability of Yes and No together. Below it the judge did not answer the question."""
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
@@ -33,7 +33,7 @@ class BadReply(Exception):
 
 
 def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
-    """Exactly the dimensions asked for, each a number from 0 to 10.
+    """The scores of a JSON reply, which must have exactly these dimensions, each a number from 0 to 10.
 
     Reasoning models put a reasoning block before the JSON and a code fence around it; both are removed.
 
@@ -53,8 +53,8 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
         raise BadReply(f"a JSON object was asked for, not {type(marks).__name__}")
     if absent := [name for name in dimensions if name not in marks]:
         raise BadReply(f"dimension {absent[0]} is missing")
-    if strange := sorted(set(marks) - set(dimensions)):
-        raise BadReply(f"dimension {strange[0][:40]} was not asked for")
+    if unexpected := sorted(set(marks) - set(dimensions)):
+        raise BadReply(f"dimension {unexpected[0][:40]} was not asked for")
     return {name: _score(name, marks[name]) for name in dimensions}
 
 
@@ -77,7 +77,7 @@ def parse_answers(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
 def _yes(answer: object) -> float:
     """Probability of Yes, given that the answer is Yes or No."""
     if not isinstance(answer, dict) or not all(
-        isinstance(one, float | int) and not isinstance(one, bool) and 0 <= one <= 1 for one in answer.values()
+        isinstance(p, float | int) and not isinstance(p, bool) and 0 <= p <= 1 for p in answer.values()
     ):
         raise BadReply("an answer has no token probabilities")
     yes, no = (sum(p for token, p in answer.items() if token.strip().lower() == word) for word in ("yes", "no"))
@@ -92,7 +92,7 @@ def without_thought(reply: str) -> str:
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """JSON allows a key twice; which of the two marks is meant would be a guess."""
+    """The object of these pairs. Refuses a key that occurs twice: which value is meant would be a guess."""
     for name, count in Counter(name for name, _ in pairs).items():
         if count > 1:
             raise BadReply(f"dimension {name[:40]} is given {count} times")
@@ -107,7 +107,7 @@ def _score(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadReply(f"{name} is not a number")
     if not 0 <= value <= TOP:
-        # Cut, because a whole number in JSON may have any length.
+        # Cut, because an integer in JSON may have any length.
         raise BadReply(f"{name} is {str(value)[:20]}, outside 0..{TOP}")
     return value / TOP
 
@@ -122,7 +122,7 @@ class Verdict(Record, frozen=True):
 
 
 def aggregate(votes: list[dict[str, float]]) -> Verdict:
-    """Median per dimension; overall is the median of the votes' means. There must be a vote.
+    """Median per dimension; overall is the median of the votes' means. Needs at least one vote.
 
     >>> aggregate([{"logic": 0.2}, {"logic": 0.4}, {"logic": 1.0}]).scores
     {'logic': 0.4}
@@ -138,7 +138,7 @@ def aggregate(votes: list[dict[str, float]]) -> Verdict:
 def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max: float) -> int:
     """Number of votes still to ask for: K at first, then one or two while they disagree, never past `k_max`.
 
-    After K the count is odd, so that the median is one of the votes.
+    Beyond K the count is odd, so that the median is one of the votes.
 
     >>> far_apart = [{"logic": 0.0}, {"logic": 1.0}]
     >>> [votes_wanted(far_apart, 2, k_max, 0.08) for k_max in (2, 3, 4)]

@@ -6,8 +6,8 @@
 Sums are over policy tokens. Departures from the paper:
 
 - pairs are made anew in every step from episodes of the current policy, ranked by reward, not read from a dataset;
-- what user and tools said is not part of a completion;
-- a pair has a weight, that of the less reliable of its two episodes; groups of equal rewards make no pair.
+- messages of user and tools are not part of a completion;
+- a pair has a weight, the smaller of those of its two episodes; groups of equal rewards make no pair.
 
 Run it with `strategy: dpo` in a training config.
 """
@@ -27,7 +27,7 @@ from .flat_layout import EQUAL_REWARDS, at_least, positive, renumber, segment_su
 
 
 class DPO:
-    """The strategy `dpo`. Nothing adapts: beta holds the policy near the reference."""
+    """The strategy `dpo`. No coefficient adapts: `beta` keeps the policy near the reference."""
 
     critic = False
     reference = True
@@ -45,11 +45,11 @@ class DPO:
         the mean over the pairs of the batch.
         """
         better, worse = best_worst_pairs(batch.reward_E, batch.group_E)
-        spoke_E = torch.zeros_like(batch.reward_E, dtype=torch.bool)
-        spoke_E[batch.episode_N] = True
-        # Two episodes without a policy token teach nothing, and no token would carry their share of the loss.
-        has_tokens = spoke_E[better] | spoke_E[worse]
-        better, worse = better[has_tokens], worse[has_tokens]
+        has_tokens_E = torch.zeros_like(batch.reward_E, dtype=torch.bool)
+        has_tokens_E[batch.episode_N] = True
+        # A pair of episodes without any policy token has no gradient, and its tokens could not be counted in the mean.
+        keep = has_tokens_E[better] | has_tokens_E[worse]
+        better, worse = better[keep], worse[keep]
         side_E, pair_E = torch.zeros_like(batch.reward_E), torch.zeros_like(batch.reward_E)
         side_E[better], side_E[worse] = 1, -1
         tokens_per_pair = batch.logp_N.numel() / max(better.numel(), 1)
@@ -77,7 +77,7 @@ class DPO:
         return loss, metrics
 
     def after_step(self, metrics: Mapping[str, float]) -> None:
-        """Does nothing: DPO has no weight to adapt."""
+        """Does nothing: DPO has no coefficient to adapt."""
 
     def metrics(self) -> dict[str, float]:
         return dict(self._batch_metrics)
@@ -90,7 +90,7 @@ class DPO:
 
 
 def best_worst_pairs(reward_E: Tensor, group_E: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows of the best and of the worst episode of each group; the first of several, no pair where all are equal."""
+    """Rows of the best and of the worst episode of each group: of equal ones the first, and none if all are equal."""
     better, worse = [], []
     for group in torch.unique(group_E):
         rows = torch.nonzero(group_E == group)[:, 0]

@@ -1,6 +1,6 @@
 """Helpers of the strategies: arithmetic on the flat layout, and range checks of options.
 
-In the flat layout the policy tokens of all episodes are end to end, and `episode_N` holds their episode numbers.
+In the flat layout the policy tokens of all episodes are concatenated, and `episode_N` holds their episode numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def segment_mean(x_N: Tensor, segment_N: Tensor, count: int) -> Tensor:
 
 
 def is_equal(reward_E: Tensor) -> bool:
-    """Whether no reward differs from another, so that there is nothing to learn from them."""
+    """Whether all rewards are equal, so that there is nothing to learn from them."""
     return bool(reward_E.max() - reward_E.min() <= EQUAL_REWARDS) if reward_E.numel() else True
 
 
@@ -43,18 +43,18 @@ def is_last(episode_N: Tensor) -> Tensor:
 
 
 def per_token(x_N: Tensor, batch: Batch) -> Tensor:
-    """The sum over tokens, each weighted as its episode, divided by the number of tokens (or by `batch.divisor`)."""
+    """The sum over tokens, with the weights of their episodes, divided by the number of tokens (or `batch.divisor`)."""
     return (x_N * batch.weight_E[batch.episode_N]).sum() / max(batch.divisor or x_N.numel(), 1)
 
 
 def renumber(group_E: Tensor) -> tuple[Tensor, int]:
-    """Group numbers as 0, 1, 2, ... and the number of groups."""
+    """Group numbers mapped to 0, 1, 2, ..., and the number of groups."""
     groups, number_E = torch.unique(group_E, return_inverse=True)
     return number_E, groups.numel()
 
 
 def take(batch: Batch, targets: Targets, rows: Tensor) -> tuple[Batch, dict[str, Tensor]]:
-    """The rows of a batch and of its targets that belong to some episodes, in batch order, renumbered from 0."""
+    """The part of a batch and its targets that belongs to these episodes (`rows`), which are renumbered from 0."""
     rows, _ = torch.sort(rows)
     keep_N = torch.isin(batch.episode_N, rows)
 

@@ -8,8 +8,8 @@ Means are over policy tokens, each weighted as its episode. Departures from the 
 
 - the loss is averaged over tokens, not first over episodes (DAPO, arXiv:2503.14476), so that the tokens of a long
   episode count as much as those of a short one;
-- a group of equal rewards teaches nothing: neither its advantages nor its KL term nor its entropy are in the loss, so
-  an engine need not compute it (`teaches_E`); its tokens still count in the means;
+- a group of equal rewards has no signal: its advantages are 0, and its KL term and its entropy are left out of the
+  loss, so an engine need not compute it (`teaches_E`); its tokens still count in the means;
 - the KL term is weighted by the ratio, so that its gradient is that of KL(policy, base) (see `kl.steering`);
 - the weight of the KL term adapts to a target (see `kl.py`).
 
@@ -64,15 +64,15 @@ class GRPO(kl.AdaptiveKL):
         self, logp_N: Tensor, entropy_N: Tensor, value_N: Tensor | None, part: Batch, targets: Targets
     ) -> tuple[Tensor, dict[str, Tensor]]:
         teaches_N = targets["teaches_N"]
-        policy = per_token(policy_loss(logp_N, part.logp_N, targets["advantage_N"], self.clip), part)
-        penalty = per_token(kl.steering(logp_N, part.logp_N, kl.reference_of(part)) * teaches_N, part)
-        loss = policy + self.kl_coef * penalty - self.entropy_coef * per_token(entropy_N * teaches_N, part)
+        pg_loss = per_token(policy_loss(logp_N, part.logp_N, targets["advantage_N"], self.clip), part)
+        kl_loss = per_token(kl.steering(logp_N, part.logp_N, kl.reference_of(part)) * teaches_N, part)
+        loss = pg_loss + self.kl_coef * kl_loss - self.entropy_coef * per_token(entropy_N * teaches_N, part)
         metrics = update_metrics(logp_N, entropy_N, part, self.clip)
-        return loss, {"policy_loss": policy.detach(), "kl_loss": penalty.detach(), **metrics}
+        return loss, {"policy_loss": pg_loss.detach(), "kl_loss": kl_loss.detach(), **metrics}
 
 
 def group_advantages(reward_E: Tensor, group_E: Tensor, divide_by_std: bool) -> tuple[Tensor, Tensor]:
-    """The advantage of each episode within its group, and whether its group has different rewards at all.
+    """The advantage of each episode within its group, and whether the rewards of its group differ.
 
     The standard deviation is that of a sample (n - 1). In a group of equal rewards all advantages are exactly 0.
     """

@@ -1,6 +1,6 @@
-"""The KL divergence of the policy from its frozen start: estimators, and a penalty weight that adapts to a target.
+"""The KL divergence of the policy from the reference: estimators, and a KL coefficient that adapts to a target.
 
-With tokens sampled from the policy p and its start q, and r = q/p of a token (Schulman, "Approximating KL divergence"):
+For tokens sampled from the policy p, with reference q and r = q/p of a token (Schulman, "Approximating KL divergence"):
 
     k1 = -log r              unbiased, may be negative
     k3 = r - 1 - log r       unbiased, never negative
@@ -37,27 +37,29 @@ def steering(logp_N: Tensor, old_logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
 
 
 def reference_of(batch: Batch) -> Tensor:
+    """Log-probabilities under the reference, which the engine must have computed."""
     if batch.ref_logp_N is None:
         raise ValueError("this strategy needs the log-probabilities of the reference")
     return batch.ref_logp_N
 
 
 def metrics(batch: Batch) -> dict[str, float]:
-    """`kl`, which penalty and alerts use: the mean k3 over the tokens of a batch as it was sampled."""
+    """The metric `kl`, for the adaptive coefficient and for alerts: the mean k3 of a batch before its updates."""
     ref_logp_N = reference_of(batch)
     return {"kl": float(k3(batch.logp_N, ref_logp_N).mean()) if batch.logp_N.numel() else 0.0}
 
 
 GAIN = 0.1
 MAX_ERROR = 0.2
-"""Relative errors are clipped to this, so no batch changes the weight by more than GAIN * MAX_ERROR."""
+"""Relative errors are clipped to this, so no batch changes the coefficient by more than GAIN * MAX_ERROR."""
 
 
 class AdaptiveKL:
-    """Base class of PPO and GRPO: a KL penalty whose weight is all that they remember from step to step.
+    """Base class of PPO and GRPO: a KL penalty with an adaptive coefficient, their only state between steps.
 
-    The weight moves towards a target KL in small proportional steps (arXiv:1909.08593); without a target it is
-    constant. `targets` of a subclass leaves the metrics of its batch in `_batch_metrics`, `kl` among them.
+    The coefficient changes in small proportional steps, so that the KL reaches a target (arXiv:1909.08593); without a
+    target it is constant. `targets` of a subclass stores the metrics of its batch, `kl` among them, in
+    `_batch_metrics`.
     """
 
     def __init__(self, kl_coef: float, target_kl: float | None) -> None:
@@ -66,7 +68,7 @@ class AdaptiveKL:
         self._batch_metrics: dict[str, float] = {}
 
     def after_step(self, metrics: Mapping[str, float]) -> None:
-        """Adapts the weight to `kl` of the step. An engine of several processes averages it first."""
+        """Adapts the coefficient to the step's `kl`, which is that of the whole batch, whatever the number of ranks."""
         if self.target_kl is not None:
             error = min(max(metrics["kl"] / self.target_kl - 1, -MAX_ERROR), MAX_ERROR)
             self.kl_coef *= 1 + GAIN * error

@@ -4,20 +4,20 @@
     loss      = - mean min(ratio * A, clip(ratio, 1 - clip, 1 + clip) * A)          clipped policy objective
                 + value_coef * mean max((V - R)^2, (clip(V, V_old +- value_clip) - R)^2) / 2
                 - entropy_coef * mean entropy
-    reward_t  = - kl_coef * (old_logp - ref_logp), plus what an ask earned or cost at the end of its turn,
+    reward_t  = - kl_coef * (old_logp - ref_logp), plus the reward or penalty of an ask at the last token of its turn,
                 and the rest of the episode's reward at its last token
     A         = GAE(reward, V_old; gamma, lam inside a turn, turn_lam from turn to turn);  R = A + V_old
     A         = (A - mean) / max(std, std_floor) over the batch
 
 Means are over policy tokens, each weighted as its episode. Departures from the paper:
 
-- tokens of user and tools are no states: a turn's first token follows the last token of the turn before;
-- a KL penalty against the frozen start (the warm start, or else the base) is part of the reward, and its weight adapts
-  (Ziegler et al. 2019, arXiv:1909.08593; see `kl.py`);
+- tokens of user and tools are no states: the last token of a turn is followed by the first token of the next turn;
+- a KL penalty against the reference (the warm start, or else the base) is part of the reward, and its coefficient
+  adapts (Ziegler et al. 2019, arXiv:1909.08593; see `kl.py`);
 - the value loss is clipped too, as in OpenAI's reference code;
-- `lam` is 1 by default, so that the reward at the end reaches an ask that is many tokens back whatever the critic says;
+- `lam` is 1 by default: the final reward then reaches an ask many tokens earlier, whatever the critic predicts;
 - a batch of equal rewards has advantages of 0: whitened, they would be noise of unit size. Without an entropy bonus it
-  updates the critic only. `std_floor` makes the updates small where rewards hardly differ.
+  updates the critic only. `std_floor` makes updates small if rewards hardly differ.
 
 Run it with `strategy: ppo` in a training config.
 """
@@ -75,23 +75,26 @@ class PPO(kl.AdaptiveKL):
         lam_N = torch.where(is_last(turn_N), self.turn_lam, self.lam).to(reward_N.dtype)
         advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, lam_N)
         return_N = advantage_N + old_value_N
-        signal = not is_equal(batch.reward_E)
-        # An entropy bonus teaches even then.
-        teaches_E = torch.full_like(batch.group_E, signal or self.entropy_coef > 0, dtype=torch.bool)
-        self._batch_metrics = {**kl.metrics(batch), "value_explained": _explained(return_N, old_value_N)}
-        self._batch_metrics["teaching_share"] = float(teaches_E.float().mean())
+        has_signal = not is_equal(batch.reward_E)
+        # An entropy bonus has a gradient even if all rewards are equal.
+        teaches_E = torch.full_like(batch.group_E, has_signal or self.entropy_coef > 0, dtype=torch.bool)
+        self._batch_metrics = {
+            **kl.metrics(batch),
+            "value_explained": _explained_variance(return_N, old_value_N),
+            "teaching_share": float(teaches_E.float().mean()),
+        }
         whitened_N = whiten(advantage_N, batch.weight_E[batch.episode_N], self.std_floor)
-        return {"advantage_N": whitened_N * signal, "return_N": return_N, "teaches_E": teaches_E}
+        return {"advantage_N": whitened_N * has_signal, "return_N": return_N, "teaches_E": teaches_E}
 
     def loss(
         self, logp_N: Tensor, entropy_N: Tensor, value_N: Tensor | None, part: Batch, targets: Targets
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        policy = per_token(policy_loss(logp_N, part.logp_N, targets["advantage_N"], self.clip), part)
+        pg_loss = per_token(policy_loss(logp_N, part.logp_N, targets["advantage_N"], self.clip), part)
         value_loss_N = value_loss(_values(value_N), _values(part.value_N), targets["return_N"], self.value_clip)
-        value = per_token(value_loss_N, part)
-        loss = policy + self.value_coef * value - self.entropy_coef * per_token(entropy_N, part)
+        v_loss = per_token(value_loss_N, part)
+        loss = pg_loss + self.value_coef * v_loss - self.entropy_coef * per_token(entropy_N, part)
         metrics = update_metrics(logp_N, entropy_N, part, self.clip)
-        return loss, {"policy_loss": policy.detach(), "value_loss": value.detach(), **metrics}
+        return loss, {"policy_loss": pg_loss.detach(), "value_loss": v_loss.detach(), **metrics}
 
 
 def policy_loss(logp_N: Tensor, old_logp_N: Tensor, advantage_N: Tensor, clip: float) -> Tensor:
@@ -101,7 +104,7 @@ def policy_loss(logp_N: Tensor, old_logp_N: Tensor, advantage_N: Tensor, clip: f
 
 
 def value_loss(value_N: Tensor, old_value_N: Tensor, return_N: Tensor, clip: float) -> Tensor:
-    """Half the squared error of each token: the larger of that of the value and of the value clipped to the old one."""
+    """Half the squared error of each token, of the value or of the value clipped to near the old one: the larger."""
     clipped_N = old_value_N + (value_N - old_value_N).clamp(-clip, clip)
     return 0.5 * torch.maximum((value_N - return_N) ** 2, (clipped_N - return_N) ** 2)
 
@@ -146,8 +149,8 @@ def whiten(x_N: Tensor, weight_N: Tensor, floor: float = 1e-8) -> Tensor:
 
 
 def update_metrics(logp_N: Tensor, entropy_N: Tensor, part: Batch, clip: float) -> dict[str, Tensor]:
-    """How far the updates have moved the policy from the one that made the episodes."""
-    part = replace(part, divisor=None)  # means over the tokens that are there
+    """Entropy, and the share of tokens whose ratio is outside the clip range."""
+    part = replace(part, divisor=None)  # plain means over the tokens of `part`
     with torch.no_grad():
         ratio_N = torch.exp(logp_N - part.logp_N)
         return {
@@ -162,7 +165,7 @@ def _values(value_N: Tensor | None) -> Tensor:
     return value_N
 
 
-def _explained(return_N: Tensor, value_N: Tensor) -> float:
+def _explained_variance(return_N: Tensor, value_N: Tensor) -> float:
     """Explained variance of the returns. 1: the critic predicts every return; 0: no better than their mean."""
     if return_N.numel() < 2:
         return 0.0

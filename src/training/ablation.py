@@ -2,9 +2,8 @@
 
     askgate overclar-penalty --ablation
 
-Each side is a whole training run, started by the same command as a user's, in a folder of its own under
-`.askgate/ablation`; on a CPU both run at the same time. A run resumes where it was interrupted, and is not made again
-where it is complete.
+Each side is a whole training run, started by `askgate train` in a folder of its own under `.askgate/ablation`; on a CPU
+both run at the same time. An interrupted run is resumed, and a complete one is not repeated.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from ..eval.ablation import AblationPlan, side_config
 from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
 from ..loop.runner import THREADS, end_together, verb, with_package
 from ..runtime.progress import Reporter
-from ..utils.process_map import usable_cores
+from ..utils.processes import usable_cores
 from .data import build_missing, require_data
 
 CONFIG = "arm.yaml"
@@ -44,7 +43,7 @@ INTERRUPTED = (130, -2)
 
 
 def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[Report, Path]:
-    """Trains both sides, evaluates and compares them. What an earlier, interrupted call has made is used."""
+    """Trains both sides, evaluates and compares them. Continues an earlier call that was interrupted."""
     started, config = now(), load_train_config(plan.config, plan.overrides)
     require_data(config)
     build_missing(config, reporter)
@@ -53,12 +52,12 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
         raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
     folders = {}
     for side in paths.ABLATION_SIDES:
-        own = side_config(config, plan, penalty=side == "with")
-        folder = folders[side] = work_folder(plan, side, own)
+        side_settings = side_config(config, plan, penalty=side == "with")
+        folder = folders[side] = work_folder(plan, side, side_settings)
         seeds = ", ".join(map(str, plan.seeds))
         reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {folder}")
         if not _is_complete(folder, plan):
-            write_effective(own, folder / CONFIG)
+            write_effective(side_settings, folder / CONFIG)
     from ..runtime.device import get_device  # imports torch
 
     # Both sides at once on a CPU with two cores; one at a time on a GPU, which a run may fill.
@@ -93,21 +92,21 @@ def _is_complete(folder: Path, plan: AblationPlan) -> bool:
 
 
 def _train(folders: Sequence[Path], at_once: int) -> None:
-    """Trains in each of the folders. Raises BadInput if a run was refused or stopped.
+    """Trains in each of the folders, `at_once` at the same time. Raises BadInput if a run was refused or stopped.
 
-    The table of a run is dropped; its log goes to standard error.
+    The result table of a run is dropped; its log goes to standard error.
     """
     environment = with_package(os.environ)
     if at_once > 1:
-        given = environment.get(THREADS, "")
-        cores = int(given) if given.isdecimal() else usable_cores(sys.maxsize)
+        threads = environment.get(THREADS, "")
+        cores = int(threads) if threads.isdecimal() else usable_cores(sys.maxsize)
         environment[THREADS] = str(max(1, cores // at_once))
     for start in range(0, len(folders), at_once):
-        part = folders[start : start + at_once]
-        codes = _run(part, environment)
+        group = folders[start : start + at_once]
+        codes = _run(group, environment)
         if any(code in INTERRUPTED for code in codes):
             raise KeyboardInterrupt
-        for folder, code in zip(part, codes, strict=True):
+        for folder, code in zip(group, codes, strict=True):
             if code:
                 raise BadInput(
                     f"the run did not complete (exit code {code})",
@@ -127,11 +126,11 @@ def _run(folders: Sequence[Path], environment: Mapping[str, str]) -> list[int]:
 
 
 def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:
-    """Folder of one side. Another config, base or pool gets another folder, so its content belongs to this run."""
+    """Folder of one side. Its name has a fingerprint of config, base and data, so its content belongs to this run."""
     files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable_list])]
     base = Path(config.base_model)
-    known = [model_sha256(base)] if base.is_dir() else []
-    facts = [config.model_dump_json(), __version__, *known, *(sha256_file(path) for path in files)]
+    base_digests = [model_sha256(base)] if base.is_dir() else []
+    facts = [config.model_dump_json(), __version__, *base_digests, *(sha256_file(path) for path in files)]
     fingerprint = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
     return paths.ABLATION_WORK / plan.tag / f"{side}-{fingerprint}"
 
@@ -142,20 +141,20 @@ def _episodes(folder: Path, plan: AblationPlan, seed: int) -> Path:
 
 
 def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[list[Path], list[SeedPair]]:
-    """Copies the held-out episodes to the folder that was asked for: they outlive the work folder, and the gates
-    measure them again. With them come the seals of the final models, which say what was trained and how."""
+    """Copies held-out episodes, and the seals of the final models that made them, from the work folders to the folder
+    of the plan, where they are kept and the gates measure them again."""
     files: list[Path] = []
     compared: list[SeedPair] = []
     drop_other_seeds(plan)
     with atomic_files() as start:
-        for place, seed in enumerate(plan.seeds):
+        for index, seed in enumerate(plan.seeds):
             sides = {
                 side: list(read_records(_episodes(folders[side], plan, seed), Episode)) for side in paths.ABLATION_SIDES
             }
             for side, episodes in sides.items():
                 files.append(paths.ablation_file(plan.episodes, seed, side))
                 write_records(start(files[-1]), episodes)
-                model = paths.final_models(plan.seeds, folders[side] / paths.LOCAL_CHECKPOINTS)[place]
+                model = paths.final_models(plan.seeds, folders[side] / paths.LOCAL_CHECKPOINTS)[index]
                 files.append(paths.ablation_seal(plan.episodes, seed, side))
                 start(files[-1]).write((model / SEAL_FILE).read_bytes())
             compared.append(SeedPair(seed, sides["without"], sides["with"]))
@@ -163,13 +162,13 @@ def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[lis
 
 
 def drop_other_seeds(plan: AblationPlan) -> None:
-    """Removes episodes of an earlier call with other seeds, which the gates would take for a part of this one."""
+    """Removes episodes of an earlier call with other seeds, which the gates would count as part of this one."""
     named = (paths.ablation_file, paths.ablation_seal)
-    ours = {name_of(plan.episodes, 0, side).name for side in paths.ABLATION_SIDES for name_of in named}
+    known = {name_of(plan.episodes, 0, side).name for side in paths.ABLATION_SIDES for name_of in named}
     for folder in plan.episodes.glob("seed_*"):
         if folder.name in {f"seed_{seed}" for seed in plan.seeds}:
             continue
-        others = [path for path in folder.iterdir() if path.name not in ours] if folder.is_dir() else [folder]
+        others = [path for path in folder.iterdir() if path.name not in known] if folder.is_dir() else [folder]
         if others:
             raise BadInput(
                 f"{others[0]} was not made by an ablation, so nothing here is removed",

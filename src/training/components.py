@@ -64,30 +64,30 @@ log = logging.getLogger(__name__)
 
 
 def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
-    """The engine class of that name. It must list a built-in strategy in `strategies`; a user's own is always tried.
-    An engine may give the reason and the remedy for one that it refuses, by name, in `refusals`."""
+    """The engine class of that name. Refuses a built-in strategy that is not in its `strategies`; a user's own strategy
+    is always tried. An engine may have `refusals`: by strategy, the reason and the remedy for the message."""
     remedy = f"use {', '.join(ENGINES)}, or package.module:Class for your own"
-    found: Any
+    engine: Any
     if name in ENGINES:
         try:
-            found = getattr(import_module(f"..engines.{name}", __package__), ENGINES[name])
+            engine = getattr(import_module(f"..engines.{name}", __package__), ENGINES[name])
         except ModuleNotFoundError as error:
             extra = f"pip install 'askgate[{error.name}]', or set engine: pure_pt"
             raise BadInput(f"{error.name} is not installed", where="engine", remedy=extra) from error
     else:
-        found = load_user_class(name, "engine", remedy)
-    require_members(found, ENGINE_MEMBERS, name, "an engine", where="engine")
-    if ":" not in strategy and strategy not in found.strategies:
-        usual = f"{name} does not run {strategy}", f"with engine: {name} use {', '.join(sorted(found.strategies))}"
-        what, remedy = getattr(found, "refusals", {}).get(strategy, usual)
+        engine = load_user_class(name, "engine", remedy)
+    require_members(engine, ENGINE_MEMBERS, name, "an engine", where="engine")
+    if ":" not in strategy and strategy not in engine.strategies:
+        default = f"{name} does not run {strategy}", f"with engine: {name} use {', '.join(sorted(engine.strategies))}"
+        what, remedy = getattr(engine, "refusals", {}).get(strategy, default)
         raise BadInput(what, where="strategy", remedy=remedy)
-    return cast(Callable[[TrainJob], Engine], found)
+    return cast(Callable[[TrainJob], Engine], engine)
 
 
 def make_engine(
     ready: Ready,
     seed: int,
-    targets: tuple[str, ...],
+    lora_targets: tuple[str, ...],
     judge: LiveJudge | None = None,
     last_good: Callable[[int], Path | None] = lambda before: None,
 ) -> tuple[Engine, TrainJob]:
@@ -119,7 +119,7 @@ def make_engine(
             rollout=limits,
             optimizer=optimizer,
             finetune=config.finetune,
-            lora_targets=targets,
+            lora_targets=lora_targets,
             kl_alert=config.kl_alert,
             judge=judge,
             warm_start=warm_start,
@@ -128,7 +128,7 @@ def make_engine(
         prepare_device(ready.device)
         engine = ready.engine(job)
         if config.eval.control:
-            tokens_seen(engine)
+            tokens_seen(engine)  # refuses an engine that does not count them, before it trains
     return engine, job
 
 
@@ -139,18 +139,18 @@ def strategy_class(name: str) -> type:
 
 
 def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
-    """Makes the strategy of that name with these options. A class that is no strategy is not even constructed."""
-    made = strategy_class(name)
-    require_members(made, STRATEGY_METHODS, name, "a strategy", where="strategy")
-    known = inspect.signature(made).parameters
-    free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    """Makes the strategy of that name with these options. Never constructs a class that is no strategy."""
+    strategy_type = strategy_class(name)
+    require_members(strategy_type, STRATEGY_METHODS, name, "a strategy", where="strategy")
+    known = inspect.signature(strategy_type).parameters
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in options:
-        if key not in known and not free:
+        if key not in known and not takes_any:
             remedy = f"use one of: {', '.join(known)}" if known else "clear the section with strategy_options: {}"
             raise BadInput(f"{name} has no option {key!r}", where=f"strategy_options.{key}", remedy=remedy)
-    _check_types(made, options)
+    _check_types(strategy_type, options)
     try:
-        strategy = made(**options)
+        strategy = strategy_type(**options)
     except TypeError as error:
         what = f"{name} does not take these options ({error})"
         raise BadInput(what, where="strategy_options", remedy=f"see the arguments of {name}") from error
@@ -158,55 +158,55 @@ def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
     return cast(Strategy, strategy)
 
 
-def _check_types(made: type, options: Mapping[str, Any]) -> None:
+def _check_types(strategy_type: type, options: Mapping[str, Any]) -> None:
     """Checks options against annotations of plain types: 7.9 is not an int and "no" is not a bool."""
     try:
-        hints = get_type_hints(made.__init__)  # type: ignore[misc]
+        hints = get_type_hints(strategy_type.__init__)  # type: ignore[misc]
     except NameError:
         return
     for key, value in options.items():
-        wanted = get_args(hints[key]) or (hints[key],) if key in hints else ()
-        if wanted and set(wanted) <= {bool, int, float, str, NoneType}:
-            takes = {*wanted, int} if float in wanted else {*wanted}
-            if type(value) not in takes:
-                names = " or ".join(one.__name__ for one in wanted if one is not NoneType)
+        annotated = get_args(hints[key]) or (hints[key],) if key in hints else ()
+        if annotated and set(annotated) <= {bool, int, float, str, NoneType}:
+            accepted = {*annotated, int} if float in annotated else {*annotated}
+            if type(value) not in accepted:
+                names = " or ".join(kind.__name__ for kind in annotated if kind is not NoneType)
                 what = f"{value!r} is not of type {names}"
                 raise BadInput(what, where=f"strategy_options.{key}", remedy=f"give a value of type {names}")
 
 
 def make_strategy(config: TrainConfig) -> Strategy:
-    """The strategy, with `clip`, `kl_coef` and `target_kl` where it takes them, and all of `strategy_options`."""
-    takes = inspect.signature(strategy_class(config.strategy)).parameters
-    headline = {"clip": config.clip, "kl_coef": config.kl_coef, "target_kl": config.target_kl}
-    for name in headline:
+    """The strategy, with `clip`, `kl_coef` and `target_kl` as far as it takes them, and all of `strategy_options`."""
+    parameters = inspect.signature(strategy_class(config.strategy)).parameters
+    top_level = {"clip": config.clip, "kl_coef": config.kl_coef, "target_kl": config.target_kl}
+    for name in top_level:
         if name in config.strategy_options:
             what = f"{name} is a setting of its own"
             raise BadInput(what, where=f"strategy_options.{name}", remedy=f"set {name} at the top level")
-    if {"kl_coef", "target_kl"} <= takes.keys() and config.kl_coef == 0 and config.target_kl is not None:
+    if {"kl_coef", "target_kl"} <= parameters.keys() and config.kl_coef == 0 and config.target_kl is not None:
         raise BadInput(
             f"a coefficient of 0 never adapts, so it cannot reach a target of {config.target_kl:g}",
             where="kl_coef",
             remedy="start with a coefficient above 0, or set target_kl: null",
         )
-    options = {name: value for name, value in headline.items() if name in takes} | config.strategy_options
+    options = {name: value for name, value in top_level.items() if name in parameters} | config.strategy_options
     return load_strategy(config.strategy, options)
 
 
 def make_callbacks(config: TrainConfig) -> list[Callback]:
-    """The user's own callbacks, each from a module in the folder that the command is run in."""
-    made: list[Callback] = []
+    """The user's own callbacks (`callbacks` in the config)."""
+    callbacks: list[Callback] = []
     for name in config.callbacks:
-        cls = load_user_class(name, "callbacks", "check the name")
-        require_members(cls, CALLBACK_MEMBERS, name, "a callback", where="callbacks")
-        made.append(cls())
-    return made
+        callback_type = load_user_class(name, "callbacks", "check the name")
+        require_members(callback_type, CALLBACK_MEMBERS, name, "a callback", where="callbacks")
+        callbacks.append(callback_type())
+    return callbacks
 
 
 def open_renderer(model: str, actions: str = "tags", tools: Sequence[str] = TOOLS) -> Renderer:
     """The renderer of a model; `actions` and `tools` as in `RolloutLimits`."""
-    found = find_model(model)
-    with read_once(found, weights=False) as folder:
-        with explain_tokenizer_errors(found):
+    model_folder = find_model(model)
+    with read_once(model_folder, weights=False) as folder:
+        with explain_tokenizer_errors(model_folder):
             tokenizer = AutoTokenizer.from_pretrained(folder)
         stop_ids = generation_stop_ids(str(folder))
         return make_renderer(tokenizer, stop_ids, actions, tools)
@@ -224,7 +224,7 @@ def unstable_weights(config: TrainConfig) -> dict[str, float]:
 
 
 def judge_settings(config: TrainConfig) -> ScorerSettings | None:
-    """Settings of the live judge from the environment; None where no live dimension has a weight or `live_mode` is off.
+    """Settings of the live judge from the environment; None if `live_mode` is off or no live dimension has a weight.
     Refuses a config that needs a judge while REWARD_LIVE_MODE is off."""
     dimensions = make_reward(config).dimensions
     if not (config.live_mode and dimensions is not None and dimensions.wants_judge):
@@ -241,7 +241,7 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
 
 @contextmanager
 def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> Iterator[RunJudge | None]:
-    """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step.
+    """The live judge of the whole run, called once as a test. Logs the estimated cost of the steps that are left.
 
     `resumed`: folder of the run that is resumed.
     """
@@ -258,8 +258,8 @@ def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> It
         client = session.client()
         stack.callback(lambda: runner.run(client.close()))
         run_judge = RunJudge(session, client, runner)
-        first = next(iter(read_records(config.seed_pool, Sample)))
-        runner.run(score_once(run_judge.judge, first))
+        sample = next(iter(read_records(config.seed_pool, Sample)))
+        runner.run(score_once(run_judge.judge, sample))
         done = sum(min(config.steps, steps_done(config, seed, resumed)) for seed in config.seeds) if resumed else 0
         steps = config.steps * len(config.seeds) - max(done, config.warm_steps * len(config.seeds))
         judged_per_step = config.batch_size * config.reward.live_share

@@ -21,8 +21,7 @@ from ..data.pool.source import NATURAL_SOURCES
 from ..runtime.progress import Reporter
 
 MINIMAL = (Path("data/train_min.jsonl"), Path("data/eval_min.jsonl"))
-
-
+"""The files that `askgate make-min-data` makes."""
 FILES = ("seed_pool", "shadow_set")
 """Settings that name the data files."""
 
@@ -38,17 +37,18 @@ def require_data(config: TrainConfig, keys: Sequence[str] = FILES) -> None:
 
 
 def _command(config: TrainConfig, key: str, path: Path) -> str:
+    """The command that makes a missing data file."""
     mix = ",".join(f"{task}:{share:g}" for task, share in config.datasets.items())
     if path in MINIMAL:
         return "askgate make-min-data"
     other = config.seed_pool if key == "shadow_set" else config.shadow_set
     if sidecar(other).is_file() and (meta := read_meta(other)).data_dir:  # both come from the user's own files
-        own = f"--source {meta.source} --data-dir {meta.data_dir}"
+        flags = f"--source {meta.source} --data-dir {meta.data_dir}"
         if meta.source not in NATURAL_SOURCES:
-            own += f" --mix {mix}"
+            flags += f" --mix {mix}"
         if key == "shadow_set":
-            return f"askgate shadow-run {own} --n N --materialize {path}"
-        return f"askgate build-rollout-pool {own} --n N --out {path}"
+            return f"askgate shadow-run {flags} --n N --materialize {path}"
+        return f"askgate build-rollout-pool {flags} --n N --out {path}"
     if key == "shadow_set":
         return f"askgate shadow-run --stratify --mix {mix} --materialize {path}"
     if not path.name.endswith(".balanced.jsonl"):
@@ -98,8 +98,8 @@ def require_mix(config: TrainConfig) -> None:
 
 def held_out(config: TrainConfig) -> tuple[list[Sample], list[Level]]:
     """Held-out samples of an evaluation with their levels."""
-    chosen = held_out_samples(config)
-    return chosen, [record.level for record in measure_all(chosen)]
+    samples = held_out_samples(config)
+    return samples, [record.level for record in measure_all(samples)]
 
 
 def held_out_samples(config: TrainConfig) -> list[Sample]:

@@ -3,10 +3,10 @@
     memory = weights + trained weights with Adam and gradient + reference + rollout copy + key-value cache
              + the larger of rollout and update (activations, logits, hidden states of the critic)
 
-Sizes follow from the shape of the model and the config. The constants in `costs.yaml` are measured, or estimated
-where it says so. A run that needs more memory than the device has gets a smaller pack and then fewer slots: both
-change the speed, not episodes or updates. A run that does not fit with one slot is refused. `askgate rc1 --plan`
-prints the forecast, and so does every run.
+Sizes follow from the shape of the model and the config. The constants in `costs.yaml` are measured, or marked there as
+estimates. A run that needs more memory than the device has gets a smaller pack and then fewer slots: both change the
+speed, not episodes or updates. A run that does not fit with one slot is refused. `askgate rc1 --plan` prints the
+forecast, and every run logs it.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from ..scoring.providers import settings_for
 from .components import make_strategy
 
 SAMPLES = 64
-"""Samples of a pool whose demonstrations say how long episodes are."""
+"""Number of samples of a pool whose demonstrations are measured to estimate the length of episodes."""
 _BYTES = {torch.float32: 4, torch.bfloat16: 2, torch.float16: 2}
 
 
 @cache
 def costs() -> dict[str, Any]:
     """The constants of `costs.yaml`."""
-    found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("costs.yaml").read_bytes())
-    return found
+    constants: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("costs.yaml").read_bytes())
+    return constants
 
 
 def trainable_config(model: str) -> Any:
@@ -71,21 +71,22 @@ def trainable_config(model: str) -> Any:
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of a decoder that memory and time depend on."""
+    """The sizes of a decoder on which memory and time depend."""
 
     hidden: int
     layers: int
     query: int
     """Width of all query heads together."""
     kv: int
-    """Width of all key heads together; the values have the same."""
+    """Width of all key heads together; that of the value heads is the same."""
     mlp: int
     vocab: int
     tied: bool
+    """Whether embedding and head are one matrix."""
 
     @classmethod
     def of(cls, config: Any) -> Shape:
-        """From a `transformers` config of the Llama and Qwen families."""
+        """The shape in a `transformers` config of the Llama and Qwen families."""
         heads = config.num_attention_heads
         width = getattr(config, "head_dim", None) or config.hidden_size // heads
         return cls(
@@ -100,7 +101,7 @@ class Shape:
 
     @property
     def matrices(self) -> dict[str, tuple[int, int]]:
-        """Inputs and outputs of the linear layers of one decoder layer."""
+        """Input and output width of the linear layers of one decoder layer."""
         return {
             "q_proj": (self.hidden, self.query),
             "k_proj": (self.hidden, self.kv),
@@ -113,25 +114,25 @@ class Shape:
 
     @property
     def linear(self) -> int:
-        """Weights of all linear layers of the decoder."""
+        """Number of weights in all linear layers of the decoder."""
         return self.layers * sum(rows * columns for rows, columns in self.matrices.values())
 
     @property
     def embedding(self) -> int:
-        """Weights of the embedding, and of the head where it is another matrix."""
+        """Number of weights in the embedding, and in the head if it is a matrix of its own."""
         return self.vocab * self.hidden * (1 if self.tied else 2)
 
     def adapters(self, rank: int, targets: tuple[str, ...]) -> int:
-        """Weights of LoRA adapters on these layers."""
+        """Number of weights in LoRA adapters on these layers."""
         return self.layers * rank * sum(sum(self.matrices[name]) for name in targets if name in self.matrices)
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of a run on its device by part, and what was fitted to the device."""
+    """Memory that a run needs on its device, with these slots and this pack size."""
 
     parts: dict[str, float]
-    """Bytes that are held all the time."""
+    """Bytes that are held all the time, by part."""
     rollout: float
     """Bytes that only the rollout needs."""
     update: float
@@ -158,16 +159,17 @@ def forecast_memory(
     slots, pack_tokens = slots or config.rollout.slots, pack_tokens or config.optimizer.pack_tokens
     method, room, settings = config.finetune.method, config.rollout.max_tokens, config.optimizer
     full, four_bits = method == "full", method == "qlora"
-    everything = shape.linear + shape.embedding
-    trained = everything if full else shape.adapters(config.finetune.rank, targets)
-    held, warm = 4 if full else size, 4 if config.warm_start else 0
+    all_weights = shape.linear + shape.embedding
+    trained = all_weights if full else shape.adapters(config.finetune.rank, targets)
+    held = 4 if full else size  # bytes of a weight: trained ones are in float32
+    warm = 4 if config.warm_start else 0
     world = ranks().world
     share = world if full else 1  # full fine-tuning is sharded over the ranks
     parts = {
         "weights": (shape.linear * (constants["nf4_bytes"] if four_bits else held) + shape.embedding * held) / share,
         "trained weights and optimizer": trained * (12 + (0 if full else 4)) / share,
-        # With a warm start also its weights; adapters are swapped with them in place.
-        "reference": float(everything * (size + warm / share)) if full else trained * 2.0 * warm,
+        # A copy of the model and, with a warm start, its resulting weights; adapters are swapped with those in place.
+        "reference": float(all_weights * (size + warm / share)) if full else trained * 2.0 * warm,
     }
     if full and world > 1:
         parts["unsharded policy"] = float(shape.linear * size + shape.embedding * held)
@@ -189,12 +191,12 @@ def forecast_memory(
     else:
         activations = shape.layers * layer
     logits = min(LOGITS_AT_ONCE, tokens * shape.vocab) * 4 * constants["logits"]
-    # The critic reads a hidden state per policy token; nearly all tokens of an episode can be of the policy.
+    # The critic reads a hidden state per policy token. At most, all tokens of an episode are policy tokens.
     states = config.batch_size / world * room * shape.hidden * size if config.strategy == "ppo" else 0
     return Memory(parts, 2.0 * states, states + activations + logits, slots, pack_tokens)
 
 
-def fit(
+def fit_memory(
     config: TrainConfig,
     shape: Shape,
     device: torch.device,
@@ -207,27 +209,27 @@ def fit(
     The pack shrinks first, down to one whole episode: a smaller one would not need less.
     """
     usable = available * (1 - costs()["memory"]["margin"])
-    found = forecast_memory(config, shape, device, dtype, targets)
-    smallest = min(found.pack_tokens, config.rollout.max_tokens)
-    while found.peak > usable and found.pack_tokens > smallest:
-        pack = max(smallest, found.pack_tokens // 2)
-        found = forecast_memory(config, shape, device, dtype, targets, found.slots, pack)
-    if found.peak > usable and found.slots > 1:
-        one = forecast_memory(config, shape, device, dtype, targets, 1, found.pack_tokens)
-        per_slot = (found.peak - one.peak) / (found.slots - 1)
-        slots = 1 + int(max(0.0, usable - one.peak) / per_slot)
-        found = forecast_memory(config, shape, device, dtype, targets, min(slots, found.slots), found.pack_tokens)
-    if found.peak > usable:
+    memory = forecast_memory(config, shape, device, dtype, targets)
+    smallest = min(memory.pack_tokens, config.rollout.max_tokens)
+    while memory.peak > usable and memory.pack_tokens > smallest:
+        pack = max(smallest, memory.pack_tokens // 2)
+        memory = forecast_memory(config, shape, device, dtype, targets, memory.slots, pack)
+    if memory.peak > usable and memory.slots > 1:
+        one_slot = forecast_memory(config, shape, device, dtype, targets, 1, memory.pack_tokens)
+        per_slot = (memory.peak - one_slot.peak) / (memory.slots - 1)
+        slots = 1 + int(max(0.0, usable - one_slot.peak) / per_slot)
+        memory = forecast_memory(config, shape, device, dtype, targets, min(slots, memory.slots), memory.pack_tokens)
+    if memory.peak > usable:
         raise BadInput(
-            f"the run needs {found.peak / GB:.1f} GiB with one rollout slot, and {device.type} has "
+            f"the run needs {memory.peak / GB:.1f} GiB with one rollout slot, and {device.type} has "
             f"{available / GB:.1f}",
             where="rollout.slots",
-            remedy=_remedy(config),
+            remedy=_memory_remedy(config),
         )
-    return found
+    return memory
 
 
-def _remedy(config: TrainConfig) -> str:
+def _memory_remedy(config: TrainConfig) -> str:
     if not config.optimizer.gradient_checkpointing:
         return "set optimizer.gradient_checkpointing: true"
     if config.finetune.method == "full":
@@ -239,55 +241,58 @@ def _remedy(config: TrainConfig) -> str:
 
 @dataclass(frozen=True)
 class EpisodeTokens:
-    """Mean tokens of an episode by part, thoughts left out."""
+    """Mean length of an episode without thoughts, by part."""
 
     opening: float
+    """Tokens of the opening prompt."""
     turns: float
     action: float
-    """Tokens that the policy says in a turn."""
+    """Policy tokens per turn."""
     reply: float
     """Tokens of the user's or tool's reply after a turn."""
 
     @classmethod
     def of_pool(cls, pool: Path, renderer: Renderer) -> EpisodeTokens:
-        """Means over the demonstrations of the first samples of a pool; estimates where it has none."""
+        """Means over the demonstrations of the first samples of a pool; `usual` if the pool is empty."""
         demos = []
         for sample in islice(read_records(pool, Sample), SAMPLES):
             system = Env(sample, len(sample.dialogue), TOOLS).system()
             tokens, policy = demo_tokens(sample, renderer, thoughts=False, system=system)
-            said_turns = sum(turn.by == "assistant" for turn in sample.dialogue)
-            demos.append((policy.index(True), said_turns, sum(policy), len(tokens)))
+            policy_turns = sum(turn.by == "assistant" for turn in sample.dialogue)
+            demos.append((policy.index(True), policy_turns, sum(policy), len(tokens)))
         if not demos:
             return cls.usual()
-        opening, turns, said, whole = map(fmean, zip(*demos, strict=True))
-        return cls(opening, turns, said / turns, (whole - opening - said) / turns)
+        opening, turns, policy_tokens, length = map(fmean, zip(*demos, strict=True))
+        return cls(opening, turns, policy_tokens / turns, (length - opening - policy_tokens) / turns)
 
     @classmethod
     def usual(cls) -> EpisodeTokens:
-        """Estimated means, for a run whose pool is not built yet."""
+        """Estimates, for a run whose pool is not built yet."""
         return cls(**costs()["episode"])
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What the device does in a second: bytes of a plain copy, operations of a plain matrix product."""
+    """Measured speed of a device (`runtime.device.measure_speed`)."""
 
     copy: float
+    """Bytes per second of a plain copy."""
     product: float
+    """Operations per second of a plain matrix product."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Needs of a run. Times hold if every thought takes all of `rollout.think_tokens`."""
+    """Memory, time and disk space that a run needs. Times assume that every thought takes `rollout.think_tokens`."""
 
     memory: Memory
     available: float
-    """Bytes of the device."""
+    """Bytes of memory that the device has."""
     device: str
     rollout_s: float
     """Seconds of the rollout of a step."""
     update_s: float
-    """Seconds of reference and updates of a step."""
+    """Seconds of the reference pass and the updates of a step."""
     steps: int
     """Steps of the strategy, all seeds together."""
     warm_steps: int
@@ -304,27 +309,31 @@ class Forecast:
         return self.warm_s + self.steps * (self.rollout_s + self.update_s)
 
     def after(self, done: Sequence[int], warm_steps: int) -> Forecast:
-        """The forecast of what is left after these steps of the seeds, `warm_steps` of each in the warm start."""
-        warm = sum(min(step, warm_steps) for step in done)
-        rest = sum(max(0, step - warm_steps) for step in done)
-        warm_s = self.warm_s * (1 - warm / self.warm_steps) if self.warm_steps else 0.0
-        judged = round(self.judged * (1 - rest / self.steps)) if self.steps else 0
-        return replace(self, steps=self.steps - rest, warm_steps=self.warm_steps - warm, warm_s=warm_s, judged=judged)
+        """The forecast of the rest of a run. `done`: steps done, by seed; `warm_steps`: those of one warm start."""
+        warm_done = sum(min(step, warm_steps) for step in done)
+        strategy_done = sum(max(0, step - warm_steps) for step in done)
+        return replace(
+            self,
+            steps=self.steps - strategy_done,
+            warm_steps=self.warm_steps - warm_done,
+            warm_s=self.warm_s * (1 - warm_done / self.warm_steps) if self.warm_steps else 0.0,
+            judged=round(self.judged * (1 - strategy_done / self.steps)) if self.steps else 0,
+        )
 
     def rows(self, calls: str = "") -> list[tuple[str, str]]:
-        """The table, as pairs of name and text. `calls`: calls and cost of the judge, in words."""
+        """The forecast as a table: pairs of name and text. `calls`: calls and cost of the judge (`priced`)."""
         memory = self.memory
         parts = {**memory.parts, "rollout": memory.rollout, "update": memory.update}
-        listed = ", ".join(f"{name} {value / GB:.1f}" for name, value in parts.items() if value >= 0.05 * GB)
+        bytes_by_part = ", ".join(f"{name} {value / GB:.1f}" for name, value in parts.items() if value >= 0.05 * GB)
         step = self.rollout_s + self.update_s
         warm = f", {self.warm_steps:,} of them warm start ({duration(self.warm_s)})" if self.warm_steps else ""
-        left = self.steps + self.warm_steps
+        steps = self.steps + self.warm_steps
         judge = calls or f"{self.judged:,} episodes"
         return [
-            ("memory", f"{memory.peak / GB:.1f} of {self.available / GB:.1f} GiB on {self.device}: {listed}"),
+            ("memory", f"{memory.peak / GB:.1f} of {self.available / GB:.1f} GiB on {self.device}: {bytes_by_part}"),
             ("fitted", f"{memory.slots} rollout slots, packs of {memory.pack_tokens:,} tokens"),
             ("a step", f"{duration(step)}: rollout {duration(self.rollout_s)}, update {duration(self.update_s)}"),
-            ("all steps", f"{duration(self.seconds)} for {left:,} step{'s' * (left != 1)}{warm}"),
+            ("all steps", f"{duration(self.seconds)} for {steps:,} step{'s' * (steps != 1)}{warm}"),
             *([("judge", judge)] if calls or self.judged else []),
             ("disk", f"{self.disk / GB:.1f} GiB"),
         ]
@@ -342,47 +351,54 @@ def forecast_run(
     episode: EpisodeTokens,
 ) -> Forecast:
     """The forecast of all seeds of a config, with the slots and the pack size of `memory`."""
-    constants = costs()["seconds"]
-    cuda, rollout = "rollout copy" in memory.parts, config.rollout
-    turn = (rollout.think_tokens or 0) + min(config.rollout_len, episode.action)
-    whole = episode.opening + episode.turns * (turn + episode.reply)
-    length = min(whole, rollout.max_tokens)
-    said = episode.turns * turn * length / whole
-    passes = -(-config.batch_size // memory.slots) * said
-    episode_s = constants["cuda_episode_ms"] / 1e3 if cuda else 0.0
-    if cuda:
+    constants, limits, optimizer = costs()["seconds"], config.rollout, config.optimizer
+    # Tokens of a mean episode, and how many of them the policy samples.
+    turn_tokens = (limits.think_tokens or 0) + min(config.rollout_len, episode.action)
+    unlimited = episode.opening + episode.turns * (turn_tokens + episode.reply)
+    length = min(unlimited, limits.max_tokens)
+    policy_tokens = episode.turns * turn_tokens * length / unlimited
+
+    # Decoding: a pass samples one token in each slot. On a GPU memory bandwidth limits it, on a CPU arithmetic.
+    decode_passes = -(-config.batch_size // memory.slots) * policy_tokens
+    weights = shape.linear + shape.vocab * shape.hidden
+    if "rollout copy" in memory.parts:
         cached = memory.slots * length / 2 * shape.layers * 2 * shape.kv * _BYTES[dtype]
-        read = (shape.linear + shape.vocab * shape.hidden) * _BYTES[dtype] + cached
+        read = weights * _BYTES[dtype] + cached
         pass_s = read / (speed.copy * constants["decode_bandwidth"]) + shape.layers * constants["decode_layer_us"] / 1e6
+        episode_s = constants["cuda_episode_ms"] / 1e3
     else:
-        operations = 2 * memory.slots * (shape.linear + shape.vocab * shape.hidden)
+        operations = 2 * memory.slots * weights
         pass_s = operations / (speed.product * constants["matmul"]) + shape.layers * constants["cpu_layer_us"] / 1e6
-    share = constants["matmul_eager" if config.finetune.method == "qlora" else "matmul"]
-    rate: float = speed.product * share
-    forward = 2 * (shape.linear + shape.vocab * shape.hidden * said / length) + 2 * length * shape.query * shape.layers
+        episode_s = 0.0
+
+    # Operations per token of an episode. A frozen base needs no gradients of its weights: half of the backward pass.
+    forward = 2 * (shape.linear + shape.vocab * shape.hidden * policy_tokens / length)
+    forward += 2 * length * shape.query * shape.layers
     backward = forward * (2 if config.finetune.method == "full" else 1)
-    learn = forward + backward + (forward if config.optimizer.gradient_checkpointing else 0)
-    tokens = config.batch_size * length
-    read_s = tokens * forward * (1 - said / length) / rate
+    learn = forward + backward + (forward if optimizer.gradient_checkpointing else 0)
+    rate: float = speed.product * constants["matmul_eager" if config.finetune.method == "qlora" else "matmul"]
+
+    def compute_s(tokens: float, per_token: float, passes: int, stream_tokens: float) -> float:
+        """Seconds for so many operations per token, in this many passes through each stream of `stream_tokens`. With a
+        small model a GPU waits for the host, which starts the kernels of every layer."""
+        starts = ceil(tokens / stream_tokens) * passes * shape.layers if device.type == "cuda" else 0
+        host_s: float = starts * constants["cuda_layer_us"] / 1e6
+        return max(tokens * per_token / rate, host_s)
+
+    tokens, pack = config.batch_size * length, memory.pack_tokens
+    prefill_s = tokens * forward * (1 - policy_tokens / length) / rate
     if device.type == "cpu" and config.engine == "pure_pt":
         # Episodes of a group share the tokens of their beginning (`engines/packed.py`).
         group = make_strategy(config).group_size
         tokens *= (1 + (group - 1) * constants["own_tokens"]) / group
-    several = 1 if tokens > memory.pack_tokens * config.optimizer.minibatches else 0
-
-    def spent(count: float, per_token: float, passes: int, at_once: float) -> float:
-        """Seconds to read `count` tokens, `at_once` in a stream, with this many operations per token and passes per
-        stream. With a small model a GPU waits for the host, which starts the kernels of every layer."""
-        starts = ceil(count / at_once) * passes * shape.layers if device.type == "cuda" else 0
-        host_s: float = starts * constants["cuda_layer_us"] / 1e6
-        return max(count * per_token / rate, host_s)
-
-    settings, pack = config.optimizer, memory.pack_tokens
-    learn_passes = (
-        4 if settings.gradient_checkpointing else 3
-    )  # a backward pass starts twice the kernels of a forward pass
-    again = spent(tokens, learn + several * forward, learn_passes + several, min(pack, tokens / settings.minibatches))
-    update = spent(tokens, forward, 1, pack) + settings.epochs * again
+    # A minibatch of several streams is scored once without a graph before its gradients (`packed.backward`).
+    extra_passes = 1 if tokens > pack * optimizer.minibatches else 0
+    # A backward pass starts twice the kernels of a forward pass.
+    learn_passes = 4 if optimizer.gradient_checkpointing else 3
+    reference_s = compute_s(tokens, forward, 1, pack)
+    epoch_s = compute_s(
+        tokens, learn + extra_passes * forward, learn_passes + extra_passes, min(pack, tokens / optimizer.minibatches)
+    )
     seeds, warm = len(config.seeds), config.warm_start
     warm_steps = min(config.steps, config.warm_steps)
     steps = (config.steps - warm_steps) * seeds
@@ -390,18 +406,18 @@ def forecast_run(
         memory=memory,
         available=available,
         device=device.type,
-        rollout_s=passes * pass_s + read_s + config.batch_size * episode_s,
-        update_s=update,
+        rollout_s=decode_passes * pass_s + prefill_s + config.batch_size * episode_s,
+        update_s=reference_s + optimizer.epochs * epoch_s,
         steps=steps,
         warm_steps=warm_steps * seeds,
-        warm_s=seeds * spent(warm.tokens, learn, learn_passes, min(pack, warm.batch_tokens)) if warm else 0.0,
+        warm_s=seeds * compute_s(warm.tokens, learn, learn_passes, min(pack, warm.batch_tokens)) if warm else 0.0,
         judged=round(steps * config.batch_size * config.reward.live_share) if config.live_mode else 0,
         disk=disk,
     )
 
 
 def judge_calls(profile: Profile) -> dict[str, int]:
-    """Dialogues that the judge scores, by stage; training has a forecast of its own."""
+    """Number of dialogues that the judge scores, by stage. Training is not among them: it has a forecast of its own."""
     sizes = profile.sizes
     return {
         "probe": sizes.probe,
@@ -413,15 +429,15 @@ def judge_calls(profile: Profile) -> dict[str, int]:
 
 
 def priced(dialogues: int, environment: Mapping[str, str], profile: Profile) -> str:
-    """Dialogues, calls and cost in words, by the estimated tokens of a call (`costs.yaml`) and the prices of the judge.
-    The cost is left out where no judge is chosen or its prices are not known."""
+    """A text with dialogues, calls and cost, by the estimated tokens of a call (`costs.yaml`) and the judge's prices.
+    The cost is left out if no judge is chosen or its prices are not known."""
     votes, tokens = scoring_of(profile).votes, costs()["judge"]
-    calls, most = dialogues * votes.k, dialogues * votes.k_max
-    told = f"{dialogues:,} dialogues, {calls:,} calls ({most:,} at most)"
+    calls, max_calls = dialogues * votes.k, dialogues * votes.k_max
+    text = f"{dialogues:,} dialogues, {calls:,} calls ({max_calls:,} at most)"
     try:
         provider = settings_for({**environment, "SCORER_API_KEY": "not-read"}, scoring_of(profile)).provider
     except BadInput:
-        return told
-    usd, usd_most = (provider.cost(n * tokens["tokens_in"], n * tokens["tokens_out"]) for n in (calls, most))
-    money = f"about ${usd:,.2f} (${usd_most:,.2f} at most)" if usd is not None else "cost not known"
-    return f"{told}, {money} by {provider.name}"
+        return text
+    usd, max_usd = (provider.cost(n * tokens["tokens_in"], n * tokens["tokens_out"]) for n in (calls, max_calls))
+    cost = f"about ${usd:,.2f} (${max_usd:,.2f} at most)" if usd is not None else "cost not known"
+    return f"{text}, {cost} by {provider.name}"

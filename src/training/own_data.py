@@ -1,8 +1,8 @@
 """A pool and held-out samples from one file of the user's (`askgate train --data my.jsonl`).
 
 The file has dialogues (`messages`, `conversations` or `instruction`), questions with answers (`question` and `answer`,
-also as CSV) or word problems (the same, and the answer ends in `#### 7`), one JSON object a line. Both parts are in
-`data/own/NAME-HASH/`, where HASH is of the file and of `READER`: it is built only once.
+also as CSV) or word problems (the same, and the answer ends in `#### 7`), one JSON object per line. Pool and held-out
+samples are built once, into `data/own/NAME-HASH/`, where HASH is of the file and of `READER`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from ..data.readers.official_files import remarks, skipped_rows, why_no_asks
 from ..runtime.progress import Reporter
 
 OWN = Path("data/own")
-MOST_HELD_OUT = 245
+MAX_HELD_OUT = 245
 READER = 4
-"""Version of the readers: a pool that an older one made of the same file is not used again."""
+"""Version of the readers: a pool that an older version made of the same file is built again."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class OwnData:
     """Samples of the pool that need a clarifying question."""
     shares: dict[Task, float]
     skipped: list[str]
-    """Rows that were not used, each with its rule."""
+    """Rows that were not used, each with the rule that it breaks."""
     row_counts: RowCounts = field(default_factory=RowCounts)
     remarks: list[str] = field(default_factory=list)
-    """What the rows that are used lack."""
+    """Remarks on what the used rows lack."""
 
     @property
     def characters(self) -> int:
-        """Length of the demonstrations."""
+        """Number of characters in the demonstrations."""
         samples = read_records(self.seed_pool, Sample)
         return sum(len(sample.prompt) + sum(len(turn.text) for turn in sample.dialogue) for sample in samples)
 
@@ -95,7 +95,7 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
     plan = BuildPlan(1, {"gsm8k": 1.0}, defaults.SEED, (), defaults.TEMPLATES, source=source, data_dir=folder)
     if not sidecar(shadow).exists():
         with reporter.progress("held-out samples", 1):
-            held_out = largest_plan(replace(plan, n=min(MOST_HELD_OUT, rows), split="shadow"))
+            held_out = largest_plan(replace(plan, n=min(MAX_HELD_OUT, rows), split="shadow"))
             materialize_shadow(held_out, stratify=False, out=shadow, manifest=None, tag="")
     if not sidecar(pool).exists():
         with reporter.progress("building the pool", 1):
@@ -103,7 +103,7 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
     samples = list(read_records(pool, Sample))
     counts = Counter(sample.task for sample in samples)
     need_ask = sum(sample.hidden is not None for sample in samples)
-    said = remarks(source, folder) + (why_no_asks(source, folder) if not need_ask else [])
+    notes = remarks(source, folder) + (why_no_asks(source, folder) if not need_ask else [])
     return OwnData(
         folder=folder,
         seed_pool=pool,
@@ -118,7 +118,7 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
             if source == "messages"
             else OfficialSource(folder).row_counts("gsm8k")
         ),
-        remarks=[one.replace(str(copy), str(file)) for one in said],
+        remarks=[one.replace(str(copy), str(file)) for one in notes],
     )
 
 
@@ -130,10 +130,10 @@ def _source(file: Path) -> str:
     rows = [(f"{file}:{at}", decode(decoder, line, f"{file}:{at}")) for at, line in row_lines(file)]
     if not rows:
         raise BadInput("has no rows", where=str(file), remedy=messages.ROW_FORMAT)
-    known = [row for _, row in rows if isinstance(row, dict)]
-    if file.suffix.lower() in CSV or any(row.keys() & {"messages", "conversations", "instruction"} for row in known):
+    objects = [row for _, row in rows if isinstance(row, dict)]
+    if file.suffix.lower() in CSV or any(row.keys() & {"messages", "conversations", "instruction"} for row in objects):
         return "messages"
-    answers = [str(row["answer"]) for row in known if row.keys() >= {"question", "answer"}]
+    answers = [str(row["answer"]) for row in objects if row.keys() >= {"question", "answer"}]
     if answers:
         return "dir" if sum("####" in answer for answer in answers) >= len(answers) / 2 else "messages"
     where, row = rows[0]

@@ -1,4 +1,4 @@
-"""The preflight of a run: whatever can be known to fail is refused before anything is written."""
+"""The preflight of a run: refuses, before anything is written, a run that is known to fail."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from .forecast import (
     Memory,
     Shape,
     Speed,
-    fit,
+    fit_memory,
     forecast_memory,
     forecast_run,
     trainable_config,
 )
 from .sampler import open_sampler
 
-LEAST_FREE = GB // 2
+MIN_FREE = GB // 2
 """Disk space for logs and data of a small run."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A config that can run here, with everything that the preflight found out."""
+    """A config that can run here, with the results of the preflight."""
 
     path: Path
     config: TrainConfig
@@ -54,7 +54,8 @@ class Ready:
     renderer: Renderer
     device: torch.device
     dtype: torch.dtype
-    targets: tuple[str, ...]
+    lora_targets: tuple[str, ...]
+    """Layers that get an adapter, if adapters are trained."""
     admission: Admission | None
     """Admission by the gates; None for a local run."""
     forecast: Forecast | None = None
@@ -68,8 +69,10 @@ def preflight(
     reporter: Reporter = TO_LOG,
     planned: bool = False,
 ) -> Ready:
-    """Checks config, data, engine and strategy, device and disk, cheapest first; builds data that the config may build.
-    `overrides` is what `--set` says. `planned`: builds nothing, and opens the sampler, as the run itself would."""
+    """Checks config, data, engine and strategy, device and disk, cheapest first, and builds missing data by `build`.
+
+    `overrides`: the arguments of `--set`. `planned`: for a plan, builds nothing, but opens the sampler as a run would.
+    """
     forget_reads()
     config = load_train_config(path, overrides)
     with naming_keys(path, config):
@@ -108,7 +111,7 @@ def preflight(
             build_missing(config, reporter)
         episode = EpisodeTokens.usual()
         if config.seed_pool.exists():
-            if config.rollout.actions == "native":  # the prompt lists the tools of the pool
+            if config.rollout.actions == "native":  # only these prompts list the tools of the pool
                 renderer = open_renderer(model, config.rollout.actions, read_meta(config.seed_pool).tools)
             require_mix(config)
             episode = EpisodeTokens.of_pool(config.seed_pool, renderer)
@@ -143,7 +146,7 @@ def fitted_memory(
 ) -> Memory:
     """Slots and pack size that fit the device, with their memory. Refuses a run that does not fit."""
     shape = Shape.of(trainable_config(model))
-    memory = fit(config, shape, device, dtype, targets, memory_gb(device) * GB)
+    memory = fit_memory(config, shape, device, dtype, targets, memory_gb(device) * GB)
     if device.type == "cpu":
         # Other programs may free memory later, and a resumed run must have the same packs.
         memory = forecast_memory(config, shape, device, dtype, targets)
@@ -186,11 +189,13 @@ def _plan(config: TrainConfig) -> Forecast:
 
 
 def _require_disk_space(config: TrainConfig, weights: int) -> float:
-    """Returns the bytes that the run will write; refuses a disk without room for them. A checkpoint has weights and two
-    Adam moments in fp32: six times a file in 16 bits. Adapters are small."""
-    one = 6 * weights if config.finetune.method == "full" else weights // 10
+    """Returns the bytes that the run will write; refuses a disk without room for them. `weights`: bytes of the model.
+
+    A checkpoint has weights and two Adam moments in fp32: six times a file in 16 bits. Adapters are small.
+    """
+    checkpoint = 6 * weights if config.finetune.method == "full" else weights // 10
     copies = config.checkpoint.keep + 2
-    need = LEAST_FREE + copies * one * len(config.seeds)
+    need = MIN_FREE + copies * checkpoint * len(config.seeds)
     free = shutil.disk_usage(".").free
     if free < need:
         raise BadInput(

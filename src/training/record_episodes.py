@@ -1,8 +1,8 @@
 """Episodes of the base policy, recorded, scored by the judge and rated: the input of shadow_run and weight_calib.
 
-data/episodes/shadow.jsonl            what the policy did; how it was made is in shadow.meta.json
+data/episodes/shadow.jsonl            episodes; shadow.meta.json has the settings that they were made with
 data/episodes/shadow.scores.jsonl     judge scores; an interrupted scoring is resumed
-data/episodes/shadow.scored.jsonl     every dimension of every episode, derived from the two
+data/episodes/shadow.scored.jsonl     every dimension of every episode, derived from the first two
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def rated_episodes(
     live_n: int | None,
     provider: str,
 ) -> RatedEpisodes:
-    """One rated episode per sample. `pool` is the file that the samples were drawn from; `live_n` of the episodes, a
-    random sample, are scored by the judge (None: all)."""
+    """One rated episode per sample. `pool`: the file that the samples were drawn from. `live_n`: size of the random
+    sample of episodes that the judge scores (None: all)."""
     scores_file, scored = out.with_suffix(".scores.jsonl"), out.with_suffix(".scored.jsonl")
     made = {"--episodes": out, "scores beside --episodes": scores_file, "ratings beside --episodes": scored}
     refuse_overlap(made, {str(pool): pool, "--config": shipped(config)})
@@ -94,7 +94,7 @@ def rated_episodes(
     job = ScoringJob(out, scores_file, live_n, seed)
     scoring = scoring_for(load_train_config(config, overrides), config)
     scores = _judge_scores(recorded, job, scoring, provider, reporter)
-    # Only an episode that the judge was sent can lack a score.
+    # Ids of the episodes that were sent to the judge: only these can lack a score.
     judged = {one.id for one in choose(recorded, live_n, seed)} if scores is not None else None
     with atomic_write(scored) as file:
         write_records(file, rate(recorded, samples, scores, judged))
@@ -116,16 +116,16 @@ def _recorded(
         folder = find_model(config.base_model)
         plan = RecordPlan(seed, config.rollout_limits(read_meta(pool).tools))
         model = model_sha256(folder)
-        found = recording.recorded_before(out, samples, pool, plan, model)
-        if found is None:
+        earlier = recording.recorded_before(out, samples, pool, plan, model)
+        if earlier is None:
             recorded = _rollout(config, folder, samples, plan, model, reporter)
             recording.write_recorded(out, recorded, pool, plan)
             successes = sum(one.episode.success for one in recorded)
             reporter.message(f"made {out}: {len(recorded)} episodes, {successes} of them right")
             return recorded
-    recording.refuse_one_outcome([one.episode.success for one in found])
-    reporter.message(f"{out} has the {len(found)} episodes of this policy on these samples; they are not made again")
-    return found
+    recording.refuse_one_outcome([one.episode.success for one in earlier])
+    reporter.message(f"{out} has the {len(earlier)} episodes of this policy on these samples; they are not made again")
+    return earlier
 
 
 def _rollout(

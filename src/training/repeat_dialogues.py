@@ -2,8 +2,8 @@
 ablation.
 
 Some dialogues are generated again with the same random numbers. On the machine that made them they must be the same,
-word for word. Elsewhere sums in another order may change a token. If one differs there, all are generated again, and
-the report that follows from the dialogues of this machine must have the same verdicts, and figures within intervals.
+word for word. On another machine sums in another order may change a token. If a dialogue differs there, all are
+generated again, and the report derived from these must have the same verdicts, and figures within the intervals.
 """
 
 from __future__ import annotations
@@ -46,18 +46,20 @@ from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, 
 from ..eval.trial import HEADLINE, TrialReport
 from ..gates.checks.penalty import read_pairs
 from ..gates.final_models import warm_start_of
-from ..utils.process_map import usable_cores
+from ..utils.processes import usable_cores
 from .data import held_out
 from .results import Evaluations, derive, episode_files
 from .verify_companions import verify_companions
 
 ROUNDING = 1e-9
-"""Distance from an interval that is rounding: the lower end of a share of 0 may be a little above 0."""
-LEAST_EQUAL = 0.75
-"""Share of all dialogues that must be equal on another machine than the one that trained: below that it is another
-model, whatever its figures are. On the same machine all must be: 600 of 600 were."""
+"""Tolerance at the ends of an interval: by rounding, the lower end of a share of 0 may be a little above 0."""
+MIN_EQUAL_SHARE = 0.75
+"""Minimum share of all dialogues that must be equal on another machine than the one that trained: below that it is
+another model, whatever its figures are. On the same machine all must be equal: 600 of 600 were."""
 Draw = Callable[[int], list[int]]
-"""Draws the places of the dialogues that are generated again, of so many."""
+"""Draws the indices of the dialogues that are generated again, from their total number."""
+PARTS = ("base", "trained", "change")
+"""The figures of a `Change`."""
 _THERE = (
     "verify on the machine and with the versions that made the run; if it was there, the model or the episodes were "
     "exchanged: train again"
@@ -67,7 +69,7 @@ _THERE = (
 def repeat_dialogues(
     evaluations: Evaluations, folders: Sequence[Path], report: TrialReport, dialogues: int, tell: Callable[[str], None]
 ) -> None:
-    """Lets the models of a run say some of their dialogues again. Nobody knows which ones before."""
+    """Lets the models of a run repeat some of their dialogues, chosen at random, so that nobody can prepare them."""
     config, samples = evaluations.config, evaluations.samples
     held = samples, [one.level for one in measure_all(samples)]
     number = secrets.randbits(64)
@@ -79,24 +81,24 @@ def repeat_dialogues(
     tell(f"dialogues to repeat: {dialogues} of each policy, drawn with the random seed {number}")
     _repeat_ablation(load_profile(config.profile), draw, tell)
     base = find_model(config.base_model, download=False)
-    otherwise: dict[Path, dict[int, Episode]] = {}
+    differing: dict[Path, dict[int, Episode]] = {}
     tools = read_meta(config.seed_pool).tools
     for seed, folder in zip(config.seeds, folders, strict=True):
         files = episode_files(config, seed)
         for model in (folder, *([warm_start_of(folder)] if "warm_start" in files else [])):
             verify_companions(model, config, tools)
-        otherwise[files["trained"]] = _regenerate(config, held, seed, folder, files["trained"], draw, tell)
-        otherwise[files["base"]] = _regenerate(config, held, seed, base, files["base"], draw, tell, folder)
+        differing[files["trained"]] = _regenerate(config, held, seed, folder, files["trained"], draw, tell)
+        differing[files["base"]] = _regenerate(config, held, seed, base, files["base"], draw, tell, folder)
         if (file := files.get("warm_start")) is not None:
-            otherwise[file] = _regenerate(config, held, seed, warm_start_of(folder), file, draw, tell)
+            differing[file] = _regenerate(config, held, seed, warm_start_of(folder), file, draw, tell)
         for name in ("control", "time_control"):
             if name in files:
-                tell(f"{files[name]}: the control's model is not kept, so nothing of it was repeated")
-    if any(otherwise.values()):
-        here = derive(config, "here", otherwise, evaluations)
+                tell(f"{files[name]}: the control's model is not in the manifest, so nothing of it was repeated")
+    if any(differing.values()):
+        here = derive(config, "here", differing, evaluations)
         pairs = list(zip((*report.seeds, report.pooled), (*here.seeds, here.pooled), strict=True))
-        changes = [(one.changes or {}, other.changes or {}) for one, other in pairs]
-        changes += [(one.over_warm_start or {}, other.over_warm_start or {}) for one, other in pairs]
+        changes = [(recorded.changes or {}, again.changes or {}) for recorded, again in pairs]
+        changes += [(recorded.over_warm_start or {}, again.over_warm_start or {}) for recorded, again in pairs]
         _refuse_other_outcome(str(config.shadow_set), (report.checks, here.checks), changes, HEADLINE)
         if [one.name for one in report.ambers] != [one.name for one in here.ambers]:
             raise BadInput("the dialogues of this machine give other ambers", where="control", remedy=_THERE)
@@ -109,21 +111,19 @@ def _refuse_other_outcome(
     changes: Iterable[tuple[Mapping[str, Change], Mapping[str, Change]]],
     names: Iterable[str],
 ) -> None:
-    """Refuses recorded results that the dialogues of this machine do not give: a verdict that is another one here, or a
-    figure outside its interval. `checks` and `changes`: as recorded, and from the dialogues of this machine."""
-    for one, other in zip(*checks, strict=True):
-        if one.passed != other.passed:
-            what = f"{one.name} is {one.value} in the record and {other.value} with the dialogues of this machine"
+    """Refuses recorded results that the dialogues of this machine do not confirm: another verdict, or a figure outside
+    its interval. `checks` and `changes`: as recorded, and from the dialogues of this machine."""
+    for old, new in zip(*checks, strict=True):
+        if old.passed != new.passed:
+            what = f"{old.name} is {old.value} in the record and {new.value} with the dialogues of this machine"
             raise BadInput(f"{what}, which is another verdict", where=where, remedy=_THERE)
-    for stated, here in changes:
-        for name in (name for name in names if name in stated and name in here):
-            for part, then, now in zip(PARTS, _figures(stated[name]), _figures(here[name]), strict=True):
-                if not (_is_within(then[0], *now[1:]) or _is_within(now[0], *then[1:])):
-                    what = f"{name} ({part}) is {then[0]} in the record and {now[0]} with the dialogues of this machine"
+    for recorded, here in changes:
+        for name in (name for name in names if name in recorded and name in here):
+            figures = zip(PARTS, _figures(recorded[name]), _figures(here[name]), strict=True)
+            for part, (then, *interval_then), (now, *interval_now) in figures:
+                if not (_is_within(then, *interval_now) or _is_within(now, *interval_then)):
+                    what = f"{name} ({part}) is {then} in the record and {now} with the dialogues of this machine"
                     raise BadInput(f"{what}, outside the interval", where=where, remedy=_THERE)
-
-
-PARTS = ("base", "trained", "change")
 
 
 def _figures(change: Change) -> list[tuple[float | None, float | None, float | None]]:
@@ -133,20 +133,22 @@ def _figures(change: Change) -> list[tuple[float | None, float | None, float | N
 
 
 def _is_within(value: float | None, low: float | None, high: float | None) -> bool:
-    """Whether a value is in an interval; what could not be measured contradicts nothing."""
+    """Whether a value is in an interval. True if one of them could not be measured: that contradicts nothing."""
     if value is None or low is None or high is None:
         return True
     return low - ROUNDING <= value <= high + ROUNDING
 
 
 def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) -> None:
-    """Lets the final models of the ablation repeat some dialogues, as far as the models are still here."""
+    """Lets the final models of the ablation repeat some dialogues, if the models are still in this folder."""
     paths = profile.paths
     config, folder, plan = load_train_config(paths.ablation_config), paths.ablation_episodes, profile_plan(profile)
     work = (ABLATION_WORK / "*/*" / LOCAL_CHECKPOINTS).as_posix()
     seals = [file for pattern in ("", "seed_*/") for file in HERE.glob(f"{work}/{pattern}{FINAL_MODEL}/{SEAL_FILE}")]
-    pairs, here, differs = read_pairs(folder) if folder.is_dir() else [], [], False  # none: a gate's matter
-    held = held_out(side_config(config, plan, True)) if pairs else ([], [])  # of both sides
+    pairs = read_pairs(folder) if folder.is_dir() else []  # a gate refuses a run without an ablation
+    held = held_out(side_config(config, plan, True)) if pairs else ([], [])  # the same for both sides
+    here: list[SeedPair] = []
+    has_differences = False
     for pair in pairs:
         sides = {"without": pair.without, "with": pair.with_penalty}
         for side in ABLATION_SIDES:
@@ -157,15 +159,16 @@ def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) 
                 continue
             with explain_damage(seal.parent, "run the ablation again"):
                 verify_seal(seal.parent)
-            own = side_config(config, plan, side == "with")
-            otherwise = _regenerate(own, held, pair.seed, seal.parent, file, draw, tell)
-            sides[side] = [otherwise.get(at, one) for at, one in enumerate(sides[side])]
-            differs |= bool(otherwise)
+            side_settings = side_config(config, plan, side == "with")
+            differing = _regenerate(side_settings, held, pair.seed, seal.parent, file, draw, tell)
+            sides[side] = [differing.get(index, episode) for index, episode in enumerate(sides[side])]
+            has_differences |= bool(differing)
         here.append(SeedPair(pair.seed, sides["without"], sides["with"]))
-    if differs:
-        stated, now = (ablation_figures(one, SEED)[0] for one in (pairs, here))
-        checks = tuple(ablation_checks(one, profile.thresholds) for one in (stated, now))
-        _refuse_other_outcome(str(folder), (checks[0], checks[1]), [(stated, now)], ABLATION_FIGURES)
+    if has_differences:
+        recorded_changes, changes_here = (ablation_figures(one, SEED)[0] for one in (pairs, here))
+        checks = [ablation_checks(changes, profile.thresholds) for changes in (recorded_changes, changes_here)]
+        changes = [(recorded_changes, changes_here)]
+        _refuse_other_outcome(str(folder), (checks[0], checks[1]), changes, ABLATION_FIGURES)
 
 
 def _regenerate(
@@ -180,9 +183,9 @@ def _regenerate(
 ) -> dict[int, Episode]:
     """Generates some dialogues of a file again, with the model that should have made them, and compares.
 
-    Returns the dialogues that differ here, by their place in the file; if there are any, all were generated again.
-    `held`: the held-out samples with their levels. `made_beside`: the final model of the run that made them, where
-    `folder` is its base.
+    Returns the dialogues that differ here, by their index in the file; if there are any, all were generated again.
+    `held`: the held-out samples with their levels. `made_beside`: if `folder` is the base, the final model of the run
+    that made the dialogues.
     """
     import torch
 
@@ -201,10 +204,11 @@ def _regenerate(
     _require_read_as_sealed(folder)
     recorded = list(read_records(file, Episode))
 
-    def differing(places: Sequence[int]) -> dict[int, Episode]:
-        made = generate(
+    def regenerate(indices: Sequence[int]) -> dict[int, Episode]:
+        """The dialogues at these indices that differ from the recorded ones."""
+        trajectories = generate(
             model,
-            # As the run had it.
+            # The renderer of the base, as in the run.
             open_renderer(str(find_model(config.base_model, download=False)), limits.actions, limits.tools),
             jobs,
             limits,
@@ -212,33 +216,35 @@ def _regenerate(
             generator=torch.Generator(device).manual_seed(seed),
             greedy=config.eval.greedy,
             dtype=dtype,
-            only=places,
+            only=indices,
         )
-        said = zip(places, (one.episode for one in made), strict=True)
-        return {at: one for at, one in said if (one.turns, one.end) != (recorded[at].turns, recorded[at].end)}
+        episodes = dict(zip(indices, (trajectory.episode for trajectory in trajectories), strict=True))
+        return {
+            index: episode
+            for index, episode in episodes.items()
+            if (episode.turns, episode.end) != (recorded[index].turns, recorded[index].end)
+        }
 
     with _threads_of(read_seal(made_beside or folder).marks.get("machine")) as made_here:
-        is_there = made_here and device.type == "cpu"
-        otherwise = differing(chosen)
-        tell(f"{file}: {folder} repeats {len(chosen) - len(otherwise)} of {len(chosen)} dialogues exactly")
-        if otherwise and not is_there:
-            # The name of the machine comes from a file that a forger can write, and any tolerance could be used up by
-            # forged dialogues. So all dialogues are compared.
-            otherwise |= differing([at for at in range(len(jobs)) if at not in chosen])
-            others = f"{len(otherwise)} of {len(jobs)} differ"
+        must_be_equal = made_here and device.type == "cpu"
+        differing = regenerate(chosen)
+        tell(f"{file}: {folder} repeats {len(chosen) - len(differing)} of {len(chosen)} dialogues exactly")
+        if differing and not must_be_equal:
+            # The facts about the machine come from a file that a forger can write, and any tolerance could be used up
+            # by forged dialogues. So all dialogues are compared.
+            differing |= regenerate([index for index in range(len(jobs)) if index not in chosen])
+            others = f"{len(differing)} of {len(jobs)} differ"
             tell(f"{file}: not made on this machine, so all were repeated: {others}")
-    if len(otherwise) > (0 if is_there else (1 - LEAST_EQUAL) * len(jobs)):
-        what = f"{folder} does not repeat the recorded dialogues: {len(otherwise)} differ"
+    if len(differing) > (0 if must_be_equal else (1 - MIN_EQUAL_SHARE) * len(jobs)):
+        what = f"{folder} does not repeat the recorded dialogues: {len(differing)} differ"
         raise BadInput(what, where=str(file), remedy=_THERE)
-    return otherwise
+    return differing
 
 
 @contextmanager
 def _threads_of(made_on: Any) -> Iterator[bool]:
-    """Uses as many threads as the run did, if this machine has the cores. Yields whether the rest is the same too.
-
-    The runs of an ablation have a part of the cores each.
-    """
+    """Uses as many threads as the run did, if this machine has the cores: the two runs of an ablation share them.
+    Yields whether the machine is then the same (`engines.base.machine`)."""
     import torch
 
     from ..engines.base import machine
@@ -254,7 +260,7 @@ def _threads_of(made_on: Any) -> Iterator[bool]:
 
 
 def _require_read_as_sealed(folder: Path) -> None:
-    """Refuses a model of which other files were loaded than those that were sealed. A base model has no seal."""
+    """Refuses a model if the files that were loaded are not the sealed ones. A base model has no seal."""
     for name, entry in read_seal(folder).files.items() if (folder / SEAL_FILE).exists() else ():
         if digests_read(folder / name) - {entry.sha256}:
             raise BadInput(

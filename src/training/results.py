@@ -2,8 +2,8 @@
 episodes.
 
 `train` writes `reports/ppo_eval_<time>` when a run ends; `evaluate` derives the same report again, under a tag. Only
-the policy's own words are taken from the record: replies, success and rewards are computed again from the samples, and
-an episode that says otherwise is refused. A gated run is judged by the thresholds that its ticket was issued for.
+the policy's messages are taken from the record: replies, success and rewards are computed again from the samples, and
+an episode that differs is refused. The thresholds for a gated run are those that its ticket was issued for.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
     if not gated and config.checkpoint_root == paths.GATED_CHECKPOINTS:
         raise BadInput("has no final model of a gated run", where=str(paths.GATED_CHECKPOINTS), remedy=_TRAIN)
     if gated:
-        verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
+        verify_report(TICKET, Manifest(), Fingerprints())  # then the thresholds are those of the ticket
         _refuse_edited_curves(config)
     report, files = write_results(config, tag)
     if gated:
         manifest = Manifest()
-        before = [file for file in files[:1] if str(file) in manifest.newest()]  # older versions recorded the link
-        manifest.record([*before, paths.run_of(config.checkpoint_root) / files[0]])
+        links = [file for file in files[:1] if str(file) in manifest.newest()]  # older versions recorded the link
+        manifest.record([*links, paths.run_of(config.checkpoint_root) / files[0]])
     return report, files
 
 
 def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
-    """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
+    """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the stored evaluations."""
     from ..pages.render import opened_in  # takes 60 ms, and verifying writes no page
 
     report, run = derive(config, tag), paths.run_of(config.checkpoint_root)
@@ -95,7 +95,7 @@ def results_page(config: TrainConfig, report: TrialReport) -> bytes:
 class Evaluations:
     """The held-out episodes of a run. Each file is read, and its episodes are replayed, once.
 
-    Other processes may replay while this one computes figures, so nothing counts before `require_agreement`.
+    Other processes may replay while this one computes figures, so no result is valid before `require_agreement`.
     """
 
     def __init__(self, config: TrainConfig, cores: int = 1) -> None:
@@ -112,14 +112,16 @@ class Evaluations:
                 what = "its episodes are not those of the held-out samples"
                 raise BadInput(what, where=str(file), remedy=_TRAIN)
         if new:
-            rows = [[(files[file], episodes[at]) for file, episodes in new.items()] for at in range(len(self.samples))]
+            rows = [
+                [(files[file], episodes[row]) for file, episodes in new.items()] for row in range(len(self.samples))
+            ]
             replay = Replay(self.config).start(list(zip(self.samples, rows, strict=True)), self._cores)
             self._started.append(([*new], replay))
         self._episodes |= new
         return {file: self._episodes[file] for file in files}
 
     def require_agreement(self) -> None:
-        """Refuses episodes that do not follow from the policy's words."""
+        """Refuses episodes that differ from a replay of the policy's messages."""
         for files, verdicts_by_sample in self._started:
             for file, verdicts in zip(files, zip(*verdicts_by_sample(), strict=True), strict=True):
                 if not all(verdicts):
@@ -135,13 +137,13 @@ class Evaluations:
 def derive(
     config: TrainConfig,
     tag: str,
-    otherwise: Mapping[Path, Mapping[int, Episode]] | None = None,
+    replaced: Mapping[Path, Mapping[int, Episode]] | None = None,
     evaluations: Evaluations | None = None,
 ) -> TrialReport:
-    """The report on the evaluations that are there, computed from the policies' words alone.
+    """The report on the stored evaluations, computed from the policies' messages alone.
 
-    `otherwise`: by file and place, episodes that take the place of stored ones. `evaluations`: the episodes of this
-    config, if they were read before.
+    `replaced`: episodes that replace stored ones, by file and index. `evaluations`: the episodes of this config, if
+    they were read before.
     """
     started, limits = now(), profile_for(config).thresholds
     evaluations = evaluations or Evaluations(config)
@@ -150,26 +152,25 @@ def derive(
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
         read = evaluations.read(dict.fromkeys(files.values(), seed))
         episodes = {who: read[file] for who, file in files.items()}
-        for who, others in ((who, (otherwise or {}).get(file, {})) for who, file in files.items()):
-            episodes[who] = [others.get(at, one) for at, one in enumerate(episodes[who])]
-        done = _steps_done(config, seed)
-        runs.append(SeedRun(seed, done, **dict.fromkeys(POLICIES) | episodes))
+        for who, others in ((who, (replaced or {}).get(file, {})) for who, file in files.items()):
+            episodes[who] = [others.get(index, episode) for index, episode in enumerate(episodes[who])]
+        runs.append(SeedRun(seed, _steps_done(config, seed), **dict.fromkeys(POLICIES) | episodes))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
     run = paths.run_of(config.checkpoint_root)
     inputs = [config.shadow_set, *outputs(config), *curves(config)]
     proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
-    # The names are those in the run folder, which a package has too.
+    # Named as inside the run folder: an unpacked package has the same names.
     names = {str(path): str(path.relative_to(run)) for path in inputs if path.is_relative_to(run)}
     proof = replace(proof, inputs={names.get(name, name): digest for name, digest in proof.inputs.items()})
     try:
         return trial_report(runs, _about(config), limits, proof)
     finally:
-        # In `finally`: if forged episodes cannot be compared either, this error replaces that one.
+        # In `finally`: if forged episodes also cause an error in the comparison, this error replaces it.
         evaluations.require_agreement()
 
 
 def outputs(config: TrainConfig) -> list[Path]:
-    """Files that a run leaves as evidence of its results: for each seed the evaluations and the final model's seal."""
+    """Files of a run that prove its results: for each seed the evaluations and the seal of the final model."""
     files: list[Path] = []
     for seed in config.seeds:
         episodes = episode_files(config, seed).values()
@@ -184,7 +185,7 @@ def curves(config: TrainConfig) -> list[Path]:
 
 
 def evaluated_files(config: TrainConfig) -> dict[Path, int]:
-    """Files with held-out episodes that the curves or the report are about, each with its seed."""
+    """Files with the held-out episodes behind the curves and the report, each with its seed."""
     files: dict[Path, int] = {}
     for seed in config.seeds:
         steps = _figures_by_step(curves(config)[0], seed)
@@ -222,7 +223,7 @@ def _figures_by_step(file: Path, seed: int) -> dict[int, dict[str, Any]]:
 
 
 def _logged(line: dict[str, Any]) -> dict[str, Any]:
-    """Figures on held-out samples in the log of the steps."""
+    """Figures on held-out samples in a line of the log of the steps."""
     return {name.removeprefix(LOGGED): line[name] for name in line if name.startswith(LOGGED)}
 
 
@@ -237,7 +238,7 @@ def _refuse_edited_curves(config: TrainConfig) -> None:
 def as_it_ran(config: TrainConfig) -> TrainConfig:
     """The config with the profile of its run: a local config with a ticket runs gated, under the ticket's profile.
 
-    Where there are final models of both kinds, the newer one counts.
+    If there are final models of a local and of a gated run, the newer one counts.
     """
     kinds = (config, config.model_copy(update={"profile": "quickstart"}) if config.profile == "local" else config)
     seals = [seal for one in kinds if (seal := _final_seal(one, config.seeds[0])).exists()]
@@ -282,17 +283,17 @@ def _read_seal(seal: Path) -> Seal:
 
 
 def _about(config: TrainConfig) -> dict[str, Any]:
-    """Which run it was. The seals of the final models say so, not the config file, which may have changed since."""
+    """Facts about the run, from the seals of the final models: the config file may have changed since."""
     seals = [_final_seal(config, seed) for seed in config.seeds]
     marks = [_read_seal(path).marks for path in seals if path.exists()]
     gated = len(marks) == len(seals) and all(one.get(GATED) for one in marks)
     ticket = marks[0].get("ticket") if gated else None
-    ran = (marks[0].get("config") if marks else None) or config.model_dump(mode="json")
-    return {"ts": now(), "profile": config.profile, "gated": gated, "ticket": ticket, "config": ran}
+    settings = (marks[0].get("config") if marks else None) or config.model_dump(mode="json")
+    return {"ts": now(), "profile": config.profile, "gated": gated, "ticket": ticket, "config": settings}
 
 
 def open_run_of(config: TrainConfig) -> None:
-    """Points the links to the newest finished run of this config, where they lead to a run of another."""
+    """Points the links to the newest finished run of this config, unless they lead to a run of it already."""
     root = config.checkpoint_root
     for run in dict.fromkeys((paths.run_of(root), *paths.all_runs())):
         seals = [folder / SEAL_FILE for folder in paths.final_models(config.seeds, run / root)]
@@ -303,7 +304,7 @@ def open_run_of(config: TrainConfig) -> None:
 
 
 def _require_same_config(config: TrainConfig) -> None:
-    """Refuses a config that the run never had: its report would be about another run."""
+    """Refuses a config other than the one that was trained: the report would be about another run."""
     for seal in (_final_seal(config, seed) for seed in config.seeds):
         if key := _other_setting(config, seal) if seal.exists() else "":
             what, remedy = f"the run had another {key}", "name the config that was trained"
@@ -311,10 +312,11 @@ def _require_same_config(config: TrainConfig) -> None:
 
 
 def _other_setting(config: TrainConfig, seal: Path) -> str:
-    """The first setting that was another one when the model was trained; empty if there is none."""
-    ran, given = in_this_version(config, _read_seal(seal).marks.get("config", {})), config.model_dump(mode="json")
-    known = (key for key in given if key not in (*FREE_WITH_A_TICKET, "profile"))
-    return next((key for key in known if ran[key] != given[key]), "")
+    """The first setting that differs from those the model was trained with; empty if there is none."""
+    trained = in_this_version(config, _read_seal(seal).marks.get("config", {}))
+    current = config.model_dump(mode="json")
+    fixed = (key for key in current if key not in (*FREE_WITH_A_TICKET, "profile"))
+    return next((key for key in fixed if trained[key] != current[key]), "")
 
 
 def require_same_settings(config: TrainConfig, seed: int) -> None:
@@ -336,8 +338,8 @@ def require_same_settings(config: TrainConfig, seed: int) -> None:
 
 
 def verify_keys(config: TrainConfig, seed: int) -> None:
-    """Checks that the settings beside the evaluations of a gated run are those in the seal of its final model, and that
-    nothing else is there to be read."""
+    """Checks that the key files beside the evaluations of a gated run have the settings in the seal of its final model,
+    and nothing else."""
     require_same_settings(config, seed)
     file, stated = _evaluations(config, seed) / EVALUATION_KEY, _read_seal(_final_seal(config, seed)).marks.get(SOURCES)
     sources = dict.fromkeys(("base_model", "shadow_set", "seed_pool"), "") | (stated or {})

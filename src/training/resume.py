@@ -1,9 +1,9 @@
-"""Resuming a run: whether it resumes from its checkpoints, and what must be the same when it does.
+"""Resuming a run: which run resumes from its checkpoints, and which settings and files must be unchanged.
 
 A run that continued with other settings or files could not be repeated. So a checkpoint records the config and the
-SHA-256 of model, pool and held-out set, and evaluations are stored beside a key that says how they were made. A gated
-run resumes by itself: a lost connection costs nothing, and nobody has to remember a flag. Among several runs the one
-to resume is found by its config and files.
+SHA-256 of model, pool and held-out set, and a key file beside the evaluations has the settings that they were made
+with. A gated run resumes by itself, without a flag. Among several runs the one to resume is found by its config and
+files.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 GATED, SOURCES = "gated", "sources"
 """Marks of a checkpoint: whether the run had a ticket, and the SHA-256 of the files that it was made from."""
 EVALUATION_KEY, CONTROL_KEY = "key.json", ".key.json"
-"""File with the settings of the evaluations beside it, and the ending of those of the controls."""
+"""Name of the file with the settings of the evaluations beside it, and suffix of the same file for a control."""
 FREE_TO_CHANGE = (
     "checkpoint", "eval", "device_pref", "build", "watch", "trackers", "rollout.url", "rollout.adapter_dir",
 )  # fmt: skip
 """Settings that may change between a run and its resumption; `steps` too where no schedule depends on them."""
 UNSTABLE = "reward.unstable"
-"""A source whose file need not exist: without it every sample counts fully."""
+"""A source that is optional: without this file every sample counts fully."""
 FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
 """Further settings that a local run may change when it resumes. In a gated run the ticket fixes them."""
 _RESTORE = f"put the old one back, or start a new run without {RESUME}"
@@ -72,23 +72,24 @@ def checkpoint_folders(config: TrainConfig, seed: int, run: Path) -> list[Checkp
 
 
 def steps_done(config: TrainConfig, seed: int, run: Path) -> int:
-    """Newest step by the names of the checkpoints, undamaged or not, here or in the mirror; 0 if there is none."""
+    """Newest step of a checkpoint, here or in the mirror, by name: it may be damaged. 0 if there is none."""
     return max(max(folder.steps(), default=0) for folder in checkpoint_folders(config, seed, run))
 
 
 def find_run(ready: Ready, resume: bool) -> Path | None:
     """The run to resume: the newest with this config and these files. None: a new run starts.
 
-    A gated run resumes by itself. With `resume` the newest run of this kind is returned where none is the same, so that
-    the difference is named.
+    A gated run resumes by itself. With `resume`, if no run is the same, returns the newest run of this kind: the checks
+    of the caller then name the difference.
     """
     config, admission = ready.config, ready.admission
     runs = _runs_of_kind(config)
     if admission:
         runs = [run for run in runs if any(steps_done(config, seed, run) for seed in config.seeds)]
     if not resume:
-        by_itself = admission and (run for run in runs if resumes_by_itself(config, admission, run, run == runs[0]))
-        return next(iter(by_itself or ()), None)
+        if admission is None:
+            return None
+        return next((run for run in runs if resumes_by_itself(config, admission, run, run == runs[0])), None)
     if admission and not runs:
         raise BadInput(
             f"there is no checkpoint for {'these seeds' if len(config.seeds) > 1 else 'a run of one seed'}",
@@ -98,11 +99,11 @@ def find_run(ready: Ready, resume: bool) -> Path | None:
     if len(runs) < 2:
         return runs[0] if runs else None
     sources = admission.source_hashes if admission else source_hashes(ready)
-    return next((run for run in runs if _claims_to_be(run, config, sources, admission)), runs[0])
+    return next((run for run in runs if _seems_same_run(run, config, sources, admission)), runs[0])
 
 
 def _runs_of_kind(config: TrainConfig) -> list[Path]:
-    """Runs with checkpoints of this kind, newest first: those here, and those of which only the mirror is left."""
+    """Runs that are gated or local as this one, newest first, those included of which only the mirror is left."""
     own, mirror = config.checkpoint_root, config.checkpoint.mirror
     names = {run.name for run in all_runs() if (run / own).is_dir()}
     if mirror:
@@ -111,26 +112,25 @@ def _runs_of_kind(config: TrainConfig) -> list[Path]:
 
 
 def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_newest: bool = True) -> bool:
-    """Whether a gated start continues this run: the same config and files, and not stopped. A run that has ended with
-    this very ticket counts too; it is only reported again.
+    """Whether a gated start resumes this run: it has the same config and files. Raises if a callback stopped the run.
 
-    Also True if every checkpoint of the newest run is damaged: opening them names the damage. Raises if the run was
-    stopped.
+    A run that has ended counts if it had this ticket: it is only reported again. The newest run also counts if all of
+    its checkpoints are damaged: opening them names the damage.
     """
-    if not is_newest and not _claims_to_be(run, config, admission.source_hashes, admission):
+    if not is_newest and not _seems_same_run(run, config, admission.source_hashes, admission):
         return False
-    newest = [one for seed in config.seeds if (one := find_latest(checkpoint_folders(config, seed, run))[0])]
+    newest = [found for seed in config.seeds if (found := find_latest(checkpoint_folders(config, seed, run))[0])]
     if not newest:
         return is_newest
-    if not all(_is_same_run(one, config, admission.source_hashes, admission) for one in newest):
+    if not all(_is_same_run(checkpoint, config, admission.source_hashes, admission) for checkpoint in newest):
         return False
     if tickets := _final_tickets(config, run):
         return tickets == {admission.ticket_sha256}
-    for one in newest:
-        if reason := one.marks.get(STOPPED) or one.marks.get(HACKING):
+    for checkpoint in newest:
+        if reason := checkpoint.marks.get(STOPPED) or checkpoint.marks.get(HACKING):
             raise BadInput(
-                f"the run was stopped after step {one.step}: {reason}",
-                where=str(one.path),
+                f"the run was stopped after step {checkpoint.step}: {reason}",
+                where=str(checkpoint.path),
                 remedy=f"read {run}/logs/episodes; then move {run} away and start again, or"
                 " resume with --resume-from checkpoints/rc1/latest, where the same check still applies",
             )
@@ -158,9 +158,12 @@ def require_gated_folder(folder: Path) -> None:
 
 
 def require_same_run(start: Checkpoint | Seal, ready: Ready) -> None:
-    """Refuses a checkpoint of another config, of a gated run where this one is not gated or the reverse, one beyond the
-    last step, and one of the last step that the reward-hacking watch stopped: no step is left in which it could check
-    again, and the policy would become a final model."""
+    """Refuses a checkpoint that this run cannot resume from: one of another config, of a gated run for a local one or
+    the reverse, and one after the last step.
+
+    Also one of the last step if the reward-hacking watch stopped the run there: no step is left in which the watch
+    could check again, and the policy would become the final model.
+    """
     _refuse_changed_settings(start.marks, ready)
     if bool(start.marks.get(GATED)) != (ready.admission is not None):
         raise BadInput(
@@ -185,18 +188,17 @@ def require_same_run(start: Checkpoint | Seal, ready: Ready) -> None:
 
 
 def _refuse_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
-    now, then = _both_settings(ready.config, marks)
+    current, saved = _both_settings(ready.config, marks)
     flag = "--resume" if ready.admission is None else "--resume-from"
-    for key, is_free in _changes(ready.config, now, then, ready.admission is not None):
+    for key, is_free in _changes(ready.config, current, saved, ready.admission is not None):
         if is_free:
             continue
-        section = key.partition(".")[0]  # one that is null has no keys
-        if all(key in settings or section in settings for settings in (now, then)):
-            was, is_now = (settings.get(key) for settings in (then, now))
-            what = f"is not what the run began with: it was {was} and is {is_now}"
+        section = key.partition(".")[0]  # a section that is null has no keys
+        if all(key in settings or section in settings for settings in (current, saved)):
+            what = f"is not what the run began with: it was {saved.get(key)} and is {current.get(key)}"
             remedy = f"put the old value back, or start a new run without {flag}"
         else:
-            version = "an older version, without" if key in now else "another version, with"
+            version = "an older version, without" if key in current else "another version, with"
             what = f"the checkpoint is of {version} this key"
             remedy = f"start a new run, without {flag}"
         raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
@@ -204,41 +206,42 @@ def _refuse_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
 
 def log_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
     """Logs the settings that a resumed run changes."""
-    now, then = _both_settings(ready.config, marks)
-    for key, _ in _changes(ready.config, now, then, ready.admission is not None):
-        log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
+    current, saved = _both_settings(ready.config, marks)
+    for key, _ in _changes(ready.config, current, saved, ready.admission is not None):
+        log.info("%s was %s and is %s from here on", key, saved.get(key), current.get(key))
 
 
 def source_hashes(ready: Ready) -> dict[str, str]:
-    """SHA-256 of what a run is made from: files by the config key that names them, own classes, and AskGate's code."""
+    """SHA-256 of all inputs of a run: files by the config key that names them, the user's classes, AskGate's code."""
     config = ready.config
     return {**source_files(config, sha256_read), **own_class_digests(config.own_classes), CODE: code_sha256()}
 
 
 def require_same_sources(
-    now: Mapping[str, str], then: Mapping[str, str], path: Path, admission: Admission | None
+    current: Mapping[str, str], recorded: Mapping[str, str], path: Path, admission: Admission | None
 ) -> None:
-    """Refuses files that are not those the run began with. A ticket may cover older code too."""
-    if then and (UNSTABLE in now) != (UNSTABLE in then):
-        what = "the run began without this file" if UNSTABLE in now else "the file that the run began with is missing"
+    """Refuses sources (`source_hashes`) other than those the run began with. A ticket may admit older code too."""
+    if recorded and (UNSTABLE in current) != (UNSTABLE in recorded):
+        is_new = UNSTABLE in current
+        what = "the run began without this file" if is_new else "the file that the run began with is missing"
         raise BadInput(what, where=f"{path}: {UNSTABLE}", remedy=_RESTORE)
-    for key, digest in now.items():
-        if then.get(key, digest) != digest:
-            if key == CODE and (admission is None or then[key] in admission.earlier_code):
+    for key, digest in current.items():
+        if recorded.get(key, digest) != digest:
+            if key == CODE and (admission is None or recorded[key] in admission.earlier_code):
                 log.warning("the code of AskGate or its templates have changed since this run began")
                 continue
-            what = f"the file is not what the run began with (SHA-256 {digest[:12]}, it was {then[key][:12]})"
+            what = f"the file is not what the run began with (SHA-256 {digest[:12]}, it was {recorded[key][:12]})"
             raise BadInput(what, where=f"{path}: {key}", remedy=_RESTORE)
 
 
-def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
+def require_admitted_sources(sources: Mapping[str, str], ready: Ready) -> None:
     """Refuses a gated run whose files were exchanged after the ticket was checked."""
     if ready.admission is None:
         return
-    here = {"config": config_fingerprint(ready.path, lambda file: sha256_read(shipped(file))), **now}
+    current = {"config": config_fingerprint(ready.path, lambda file: sha256_read(shipped(file))), **sources}
     admitted = ready.admission.source_hashes
     for key in (*admitted, UNSTABLE):
-        if here.get(key) != admitted.get(key):
+        if current.get(key) != admitted.get(key):
             raise BadInput(
                 "changed after the ticket was checked",
                 where=f"{ready.path}: {key}",
@@ -255,7 +258,7 @@ def require_read_as_sealed(checkpoint: Checkpoint) -> None:
 
 
 def require_recorded(checkpoint: Checkpoint, ready: Ready) -> None:
-    """Refuses a checkpoint that no gated run of this folder saved, whatever its marks say."""
+    """Refuses, for a gated run, a checkpoint that is not in the manifest: no gated run of this folder saved it."""
     if ready.admission and not Manifest().has_checkpoint(checkpoint.path, sha256_file(checkpoint.path / SEAL_FILE)):
         what = "no gated run saved this checkpoint: its seal is not in the manifest of the evidence"
         raise BadInput(what, where=str(checkpoint.path), remedy="move the run away and start a new one")
@@ -264,14 +267,14 @@ def require_recorded(checkpoint: Checkpoint, ready: Ready) -> None:
 def evaluation_key(
     config: TrainConfig, limits: RolloutLimits, seed: int, sources: Mapping[str, str], dtype: str
 ) -> dict[str, Any]:
-    """All that decides the episodes of an evaluation and their rewards."""
+    """All settings that determine the episodes of an evaluation and their rewards."""
     return {
         "base_model": sources["base_model"],
         "shadow_set": sources["shadow_set"],
         "n": config.eval.n,
         "greedy": config.eval.greedy,
         "seed": seed,
-        # Another card may have room for other slots, and episodes do not depend on them.
+        # The config's slots: a GPU may have room for fewer, and episodes do not depend on their number.
         "rollout": {**limits.facts(), "slots": config.rollout.slots},
         "reward": config.reward.model_dump(mode="json"),
         "weights": sources.get("reward.weights"),
@@ -282,7 +285,7 @@ def evaluation_key(
 
 
 def control_key(config: TrainConfig, key: Mapping[str, Any], seed_pool: str, tokens: int) -> dict[str, Any]:
-    """Settings of a control's evaluation: those of the run's own (`key`), the seed pool's SHA-256, and its training."""
+    """Settings of a control's evaluation: those of the run's evaluations (`key`), and how the control was trained."""
     return {
         **key,
         "seed_pool": seed_pool,
@@ -294,11 +297,12 @@ def control_key(config: TrainConfig, key: Mapping[str, Any], seed_pool: str, tok
 
 
 def has_key(file: Path, key: Mapping[str, Any]) -> bool:
+    """Whether a key file has these settings."""
     return bool(json_or_none(file) == msgspec.json.decode(json_bytes(key)))
 
 
 def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
-    """Moves evaluations that were made with another key aside, so that they are made again."""
+    """Moves aside evaluations that were made with other settings, so that they are made again."""
     if has_key(folder / EVALUATION_KEY, key):
         return
     if folder.exists() and any(folder.glob("*.jsonl")):
@@ -309,46 +313,48 @@ def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
 
 
 def _is_same_run(
-    newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[str, str], admission: Admission | None
+    newest: Checkpoint | Seal, config: TrainConfig, sources: Mapping[str, str], admission: Admission | None
 ) -> bool:
-    """Whether config and files are those of the checkpoint. Another ticket for them is the same run."""
-    gated, sources = admission is not None, newest.marks.get(SOURCES, {})
+    """Whether config and sources are those of the checkpoint. The ticket may be another one."""
+    gated, recorded = admission is not None, newest.marks.get(SOURCES, {})
     if bool(newest.marks.get(GATED)) != gated or newest.step > config.steps:
         return False
-    if sources and (UNSTABLE in files) != (UNSTABLE in sources):
+    if recorded and (UNSTABLE in sources) != (UNSTABLE in recorded):
         return False
     if not all(is_free for _, is_free in _changes(config, *_both_settings(config, newest.marks), gated)):
         return False
-    earlier = admission.earlier_code if admission else ()
+    earlier_code = admission.earlier_code if admission else ()
     return all(
-        sources.get(key, value) == value or (key == CODE and sources[key] in earlier) for key, value in files.items()
+        recorded.get(key, digest) == digest or (key == CODE and recorded[key] in earlier_code)
+        for key, digest in sources.items()
     )
 
 
-def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], admission: Admission | None) -> bool:
-    """Whether a run seems to be the same (`_is_same_run`). Reads marks of the newest checkpoints and verifies no bytes.
+def _seems_same_run(run: Path, config: TrainConfig, sources: Mapping[str, str], admission: Admission | None) -> bool:
+    """Whether a run is the same (`_is_same_run`) by the seals of its newest checkpoints. Other files are not verified.
 
     A run without a checkpoint yet is compared by its effective config.
     """
     if not any(steps_done(config, seed, run) for seed in config.seeds):
-        return admission is None and _began_with(run, config)
+        return admission is None and _has_same_config(run, config)
     seals = newest_seals(config, run).values()
-    return bool(seals) and all(_is_same_run(one, config, files, admission) for one in seals)
+    return bool(seals) and all(_is_same_run(seal, config, sources, admission) for seal in seals)
 
 
-def _began_with(run: Path, config: TrainConfig) -> bool:
+def _has_same_config(run: Path, config: TrainConfig) -> bool:
+    """Whether the effective config of a local run differs only in settings that may change."""
     try:
-        began = read_yaml(run / EFFECTIVE_CONFIG)
+        effective = read_yaml(run / EFFECTIVE_CONFIG)
     except BadInput:
         return False
-    if not isinstance(began, dict):
+    if not isinstance(effective, dict):
         return False
-    changes = _changes(config, *_both_settings(config, {"config": began}), gated=False)
+    changes = _changes(config, *_both_settings(config, {"config": effective}), gated=False)
     return all(is_free for _, is_free in changes)
 
 
 def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:
-    """The newest readable seal of a checkpoint by seed. The bytes of the checkpoint are not verified."""
+    """The newest readable seal of a checkpoint, by seed. The other files of the checkpoint are not verified."""
     seals: dict[int, Seal] = {}
     for seed in config.seeds:
         for folder, step in newest_first(checkpoint_folders(config, seed, run)):
@@ -359,11 +365,12 @@ def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:
 
 
 def _final_tickets(config: TrainConfig, run: Path) -> set[str]:
-    """Tickets that the final models are sealed with; none unless all are in the manifest, a run's last act."""
+    """Tickets in the seals of the final models; none unless the run has ended: its last act records all of the seals in
+    the manifest."""
     recorded = {entry.sha256 for entry in Manifest().entries}
     seals = [folder / SEAL_FILE for folder in final_models(config.seeds, run / config.checkpoint_root)]
-    ended = all(seal.is_file() and sha256_file(seal) in recorded for seal in seals)
-    return {str(read_seal(seal.parent).marks.get("ticket")) for seal in seals} if ended else set()
+    has_ended = all(seal.is_file() and sha256_file(seal) in recorded for seal in seals)
+    return {str(read_seal(seal.parent).marks.get("ticket")) for seal in seals} if has_ended else set()
 
 
 def _both_settings(config: TrainConfig, marks: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -373,18 +380,19 @@ def _both_settings(config: TrainConfig, marks: Mapping[str, Any]) -> tuple[dict[
 
 
 def _changes(
-    config: TrainConfig, now: Mapping[str, Any], then: Mapping[str, Any], gated: bool
+    config: TrainConfig, current: Mapping[str, Any], saved: Mapping[str, Any], gated: bool
 ) -> Iterator[tuple[str, bool]]:
     """Keys of the settings that differ, each with whether a resumed run may change it."""
     free = {*FREE_TO_CHANGE, *(() if gated else FREE_WITHOUT_GATES)}
     if config.optimizer.schedule == "constant":
         free.add("steps")
-    for key in dict.fromkeys([*now, *then]):
-        if now.get(key) != then.get(key):
+    for key in dict.fromkeys([*current, *saved]):
+        if current.get(key) != saved.get(key):
             yield key, key in free or key.partition(".")[0] in free
 
 
 def _flat(config: Mapping[str, Any], sections: Sequence[str]) -> dict[str, Any]:
+    """Settings of a config by `key` or `section.key`."""
     settings: dict[str, Any] = {}
     for key, value in config.items():
         if key in sections and isinstance(value, dict):

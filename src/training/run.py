@@ -74,7 +74,7 @@ def run_gated(
     reporter: Reporter = TO_LOG,
     warm_start_only: bool = False,
 ) -> TrialReport | None:
-    """A gated run. The ticket is checked and every gate measured again; no option skips that."""
+    """A gated run. Checks the ticket and measures every gate again; no option skips that."""
     admission = admit(path, overrides)
     if resume_from is not None:
         resumption.require_gated_folder(resume_from)
@@ -92,7 +92,7 @@ def run(
 ) -> TrialReport | None:
     """Trains every seed and reports on all of them. With an admission it is a gated run, which resumes by itself.
 
-    `warm_start_only`: ends after the warm start and returns None; the same run can be resumed without this option.
+    `warm_start_only`: ends the run after its warm start and returns None. It can be resumed without this option.
     """
     ready = preflight(path, admission, overrides, reporter)
     ranks().announce("open", path, admission, overrides, ready.forecast)
@@ -105,21 +105,22 @@ def run(
         if paths.adopt_run(lambda run: _adopt_mirror(ready.config, run)) is None:
             _adopt_mirror(ready.config, paths.new_run())
         resumed = resumption.find_run(ready, resume)
-        begun = [*resumption.newest_seals(ready.config, resumed).values()] if resumed else []
-        for seal in begun:
+        seals = [*resumption.newest_seals(ready.config, resumed).values()] if resumed else []
+        for seal in seals:
             resumption.require_same_run(seal, ready)
-        # A run that began as the trial may go on as the run at scale, where only their steps differ.
+        # The trial is verified when a run begins, and when a run that began as the trial itself resumes as the run at
+        # scale: the two may differ in their steps only.
         settings = settings_of(ready.config.model_dump(mode="json"))
-        is_begun = resumed and all(settings_of(seal.marks["config"]) == settings for seal in begun)
-        if admission and not is_begun and (trial := require_trial(path, admission)):
-            _prove_trial(*trial)
+        has_begun = resumed and all(settings_of(seal.marks["config"]) == settings for seal in seals)
+        if admission and not has_begun and (trial := require_trial(path, admission)):
+            _verify_trial(*trial)
         folder = resumed or paths.new_run()
         for written in (*paths.RUN_FOLDERS, *paths.RUN_FILES):
             sweep(folder / written)
         try:
             with (
                 logging_to(folder / paths.TRAIN_LOG, ConsoleLog(console)),
-                _reporting(ready, folder, overrides or (), warm_start_only),
+                _explain_early_end(ready, folder, overrides or (), warm_start_only),
                 explain_disk_errors(paths.LOGS, only_full=True),
             ):
                 if resumed and not resume:
@@ -138,8 +139,8 @@ def run(
         os.close(lock)
 
 
-def _prove_trial(config: TrainConfig, report: Path) -> None:
-    """Refuses the report of a trial that does not follow from the trial's episodes and models."""
+def _verify_trial(config: TrainConfig, report: Path) -> None:
+    """Refuses a trial whose report does not follow from its episodes and models."""
     open_run_of(config)
     if verify_results(False, log.info, report) is None:
         what, remedy = "is not of a trial with this ticket", "run the trial and `askgate eval` on it again"
@@ -147,18 +148,20 @@ def _prove_trial(config: TrainConfig, report: Path) -> None:
 
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_start_only: bool) -> TrialReport | None:
-    config, first = ready.config, ready.config.seeds[0]
-    begun = resumption.newest_seals(config, folder) if resume else {}
+    config, first_seed = ready.config, ready.config.seeds[0]
+    seals = resumption.newest_seals(config, folder) if resume else {}
     if ready.forecast:
-        left = ready.forecast.after([seal.step for seal in begun.values()], config.warm_steps)
-        for name, text in left.rows():
+        remaining = ready.forecast.after([seal.step for seal in seals.values()], config.warm_steps)
+        for name, text in remaining.rows():
             log.info("forecast: %s: %s", name, text)
     with open_judge(config, folder if resume else None, make_strategy(config).group_size) as run_judge:
-        # Whatever cannot be built or resumed is refused before a file or a link of the run changes.
-        prepared = {first: _prepare(ready, first, _targets(ready, begun.get(first)), run_judge)}
-        for seal in begun.values():
-            then = seal.marks.get(resumption.SOURCES, {})
-            resumption.require_same_sources(prepared[first].sources, then, ready.path, ready.admission)
+        # The first seed is prepared before a file or a link of the run changes: what cannot be built or resumed is
+        # refused here.
+        lora_targets = _lora_targets(ready, seals.get(first_seed))
+        prepared = {first_seed: _prepare_seed(ready, first_seed, lora_targets, run_judge)}
+        for seal in seals.values():
+            recorded = seal.marks.get(resumption.SOURCES, {})
+            resumption.require_same_sources(prepared[first_seed].sources, recorded, ready.path, ready.admission)
         paths.open_run(folder, config.checkpoint_root)
         log.info("run %s", folder)
         write_effective(config)
@@ -176,6 +179,25 @@ def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_
         return report
 
 
+@dataclass
+class _Rollbacks:
+    """Finds the checkpoints that an engine rolls back to. The engine is made before the checkpoint store is open."""
+
+    warm_steps: int
+    store: CheckpointStore | None = None
+    loaded: list[Checkpoint] = field(default_factory=list)
+    """The checkpoints that it found so far."""
+
+    def last_good(self, before: int) -> Path | None:
+        """See `TrainJob.last_good`."""
+        assert self.store is not None
+        checkpoint = self.store.latest_good(before)
+        if checkpoint is None or checkpoint.step < self.warm_steps:
+            return None  # the engine itself has the result of the warm start
+        self.loaded.append(checkpoint)
+        return checkpoint.path
+
+
 @dataclass(frozen=True)
 class _SeedRun:
     """The run of one seed, before its checkpoints are opened."""
@@ -183,33 +205,23 @@ class _SeedRun:
     engine: Engine
     job: TrainJob
     sources: dict[str, str]
-    """SHA-256 of what the run is made from."""
-    stores: list[CheckpointStore] = field(default_factory=list)
-    """The checkpoint store that the engine rolls back with, once it is open."""
-    rolled_back_to: list[Checkpoint] = field(default_factory=list)
+    """SHA-256 of what the run is made from (`resume.source_hashes`)."""
+    rollbacks: _Rollbacks
 
 
-def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], run_judge: RunJudge | None = None) -> _SeedRun:
-    config = ready.config
-    stores: list[CheckpointStore] = []
-    rolled_back_to: list[Checkpoint] = []
-
-    def last_good(before: int) -> Path | None:
-        found = stores[0].latest_good(before)
-        if found and found.step < config.warm_steps:
-            found = None  # the engine has the result of the warm start itself
-        rolled_back_to.extend([found] if found else [])
-        return found.path if found else None
-
+def _prepare_seed(
+    ready: Ready, seed: int, lora_targets: tuple[str, ...], run_judge: RunJudge | None = None
+) -> _SeedRun:
+    config, rollbacks = ready.config, _Rollbacks(ready.config.warm_steps)
     judge = None
     if run_judge:
         folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
         judge = LiveShare(run_judge, config.reward.live_share, seed, make_strategy(config).group_size, folder)
-    ranks().announce("make_engine", seed, targets)
-    engine, job = make_engine(ready, seed, targets, judge, last_good)
+    ranks().announce("make_engine", seed, lora_targets)
+    engine, job = make_engine(ready, seed, lora_targets, judge, rollbacks.last_good)
     sources = resumption.source_hashes(ready)
     resumption.require_admitted_sources(sources, ready)
-    return _SeedRun(engine, job, sources, stores, rolled_back_to)
+    return _SeedRun(engine, job, sources, rollbacks)
 
 
 def _run_seed(
@@ -238,48 +250,48 @@ def _run_seed(
         else:
             store.require_new()
         # Taken out of the dict, so that the model of this seed is freed before the next one.
-        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, _targets(ready, start), run_judge)
-        seed_run.stores.append(store)
+        seed_run = prepared.pop(seed, None) or _prepare_seed(ready, seed, _lora_targets(ready, start), run_judge)
+        seed_run.rollbacks.store = store
         if start:
-            then = start.marks.get(resumption.SOURCES, {})
-            resumption.require_same_sources(seed_run.sources, then, ready.path, ready.admission)
+            recorded = start.marks.get(resumption.SOURCES, {})
+            resumption.require_same_sources(seed_run.sources, recorded, ready.path, ready.admission)
             seed_run.engine.load(start.path)
             resumption.require_read_as_sealed(start)
-        _announce(ready, seed, seed_run.engine, resume)
+        _log_start(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console, warm_start_only)
         if ready.admission:
-            # What was read since the start counts too, such as the held-out samples.
-            now = resumption.source_hashes(ready)
-            resumption.require_same_sources(now, seed_run.sources, ready.path, ready.admission)
-        for loaded in seed_run.rolled_back_to:
-            resumption.require_read_as_sealed(loaded)
-            resumption.require_recorded(loaded, ready)
+            # Again at the end: files such as the held-out samples were read after the start.
+            sources = resumption.source_hashes(ready)
+            resumption.require_same_sources(sources, seed_run.sources, ready.path, ready.admission)
+        for checkpoint in seed_run.rollbacks.loaded:
+            resumption.require_read_as_sealed(checkpoint)
+            resumption.require_recorded(checkpoint, ready)
 
 
-def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
-    """Layers with an adapter: those of the checkpoint, where the run resumes from one."""
-    return tuple(start.marks.get(TARGETS, ready.targets)) if start else ready.targets
+def _lora_targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
+    """Layers that get an adapter: those of the checkpoint, if the run resumes from one."""
+    return tuple(start.marks.get(TARGETS, ready.lora_targets)) if start else ready.lora_targets
 
 
 def _fit_and_evaluate(
     ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console, warm_start_only: bool
 ) -> None:
-    """Trains one seed, then makes the evaluations that the report needs and that are not stored yet."""
+    """Trains one seed, then makes those evaluations for the report that are not stored yet."""
     config, engine, job, seed = ready.config, seed_run.engine, seed_run.job, seed_run.job.seed
     evaluations = paths.seed_folder(paths.EVAL_EPISODES, seed, config.seeds)
     key = resumption.evaluation_key(config, job.rollout, seed, seed_run.sources, str(job.dtype))
     resumption.open_evaluations(evaluations, key)
     rollout = EvaluationRollout(job, *held_out(config), greedy=config.eval.greedy, user=config.eval.user)
     shadow = EvalShadow(
-        seed,
-        config.steps,
-        config.eval.every_steps,
-        rollout,
-        lambda episodes: flat(figures(episodes)),
-        StepLog(paths.EVAL_METRICS),
-        evaluations,
-        config.eval.base,
-        config.warm_steps,
+        seed=seed,
+        steps=config.steps,
+        every_steps=config.eval.every_steps,
+        rollout=rollout,
+        measure=lambda episodes: flat(figures(episodes)),
+        metrics=StepLog(paths.EVAL_METRICS),
+        folder=evaluations,
+        base=config.eval.base,
+        warm_steps=config.warm_steps,
     )
     watch = Watch(seed, config.watch, StepLog(paths.METRICS))
     bar = ProgressBar(f"seed {seed}", config.steps, console)
@@ -327,8 +339,8 @@ def _fit_and_evaluate(
         controls = {CONTROL_FILE: tokens_seen(engine), TIME_CONTROL_FILE: config.eval.control_tokens}
         for name, tokens in controls.items():
             if tokens is not None:
-                made = resumption.control_key(config, key, seed_run.sources["seed_pool"], tokens)
-                control(config, job, rollout, tokens, evaluations / name, made, store)
+                control_key = resumption.control_key(config, key, seed_run.sources["seed_pool"], tokens)
+                control(config, job, rollout, tokens, evaluations / name, control_key, store)
     if isinstance(engine, HasPolicy):
         shadow.require_episodes(engine.policy, engine.step)
         if config.eval.base and not shadow.has_episodes(0):
@@ -344,13 +356,13 @@ class WarmStartDone(Stop):
 
 
 class _EndOfWarmStart(Callback):
-    """The last callback of such a run: when it is called, the step is logged and its checkpoint saved."""
+    """Ends the run after its warm start. The last callback: the step is logged and its checkpoint saved already."""
 
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
+    def __init__(self, warm_steps: int) -> None:
+        self.warm_steps = warm_steps
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
-        if result.step == self.steps:
+        if result.step == self.warm_steps:
             raise WarmStartDone
 
 
@@ -369,7 +381,7 @@ def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:
     }
 
 
-def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
+def _log_start(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
     config = ready.config
     if engine.step:
         log.info("seed %d: resumed after step %d of %d", seed, engine.step, config.steps)
@@ -388,7 +400,7 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
 
 
 def _adopt_mirror(config: TrainConfig, run: Path) -> None:
-    """Moves the mirror of a run that was made in place to the folder that the run has now."""
+    """Moves the mirror of a run of an older version, which had no run folder, into a folder of the run's name."""
     mirror = config.checkpoint.mirror
     old = mirror / config.checkpoint_root.name if mirror else None
     if mirror and old and old.is_dir():
@@ -397,16 +409,16 @@ def _adopt_mirror(config: TrainConfig, run: Path) -> None:
 
 
 def record_outputs(run: Path, report: Path) -> None:
-    """Records in the manifest what a gated run left: seals of the final models, evaluations, curves, training episodes,
-    and its report. If the run is killed before this, the next start only reports and records."""
+    """Records the outputs of a gated run in the manifest: seals of the final models, evaluations, logs of the steps,
+    training episodes, report. If the run is killed before this, its next start only reports and records."""
     evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
     logs = [run / name for name in (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES) if (run / name).exists()]
     Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, *logs, report])
 
 
 @contextmanager
-def _reporting(ready: Ready, folder: Path, overrides: Sequence[str], warm_start_only: bool) -> Iterator[None]:
-    """Logs why a run ended early; an error leaves `reports/ERROR_<time>.json` too."""
+def _explain_early_end(ready: Ready, folder: Path, overrides: Sequence[str], warm_start_only: bool) -> Iterator[None]:
+    """Logs why a run ended early and the command that resumes it. An error also leaves `reports/ERROR_<time>.json`."""
     verb = ("train", "--resume") if ready.admission is None else ("ppo-runner", f"--resume-from={LATEST_GATED}")
     if warm_start_only:
         verb = ("sft", "--resume") if ready.admission is None else ("sft", "--gated")
@@ -414,8 +426,8 @@ def _reporting(ready: Ready, folder: Path, overrides: Sequence[str], warm_start_
     command = shlex.join(["askgate", *verb, "--config", str(ready.path), *flags])
 
     def advice() -> str:
-        begun = resumption.newest_seals(ready.config, folder)
-        return f"to resume from the newest checkpoint: {command}" if begun else f"to start again: {command}"
+        has_checkpoint = resumption.newest_seals(ready.config, folder)
+        return f"to resume from the newest checkpoint: {command}" if has_checkpoint else f"to start again: {command}"
 
     try:
         yield
@@ -448,10 +460,10 @@ def follow() -> None:
         match ranks().announced():
             case "open", (path, admission, overrides, forecast):
                 ready = replace(preflight(path, admission, overrides), forecast=forecast)
-            case "make_engine", (seed, targets):
+            case "make_engine", (seed, lora_targets):
                 assert ready is not None
                 engine = None  # frees the engine of the seed before
-                engine, _ = make_engine(ready, seed, targets)
+                engine, _ = make_engine(ready, seed, lora_targets)
                 if ready.admission:  # another node may have other files
                     resumption.require_admitted_sources(resumption.source_hashes(ready), ready)
             case call, _ if call == END:

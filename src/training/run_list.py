@@ -1,4 +1,4 @@
-"""Training runs of a folder: what each is, how it ended and what it achieved; names, tags and removal (`askgate runs`).
+"""The training runs of a folder: their settings, state and results; names, tags and removal (`askgate runs`).
 
 Names and tags are in `runs/names.json`, outside the run folders, so that naming a run changes none of its files.
 """
@@ -50,7 +50,7 @@ class RunInfo(Struct, frozen=True):
     step: int
     """Last step that was logged."""
     steps: int
-    """Steps of its config."""
+    """`steps` of its config."""
     figures: dict[str, tuple[float | None, float | None]]
     """Headline figures of base and trained policy, from the run's newest evaluation."""
     passed: bool | None
@@ -58,7 +58,7 @@ class RunInfo(Struct, frozen=True):
     gated: bool
     """Whether it was trained with a ticket."""
     certified: bool
-    """Whether report, verify and package are about this run."""
+    """Whether `askgate report`, `verify` and `package` are about this run."""
 
 
 def list_runs() -> list[RunInfo]:
@@ -82,7 +82,7 @@ def find_run(given: str) -> Path:
 
 
 def name_run(run: Path, name: str) -> None:
-    """Names a run; an empty name takes its name away."""
+    """Names a run; an empty name removes its name."""
     labels = _labels()
     taken = next((one for one, label in labels.items() if name and label.name == name and one != run.name), None)
     if taken:
@@ -113,7 +113,7 @@ def require_deletable(run: Path) -> None:
 
 
 def delete_run(run: Path) -> None:
-    """Removes a run with its checkpoints. Names in the working folder that led to it lead to the newest other run."""
+    """Removes a run with its checkpoints. Links in the working folder to it then lead to the newest other run."""
     require_deletable(run)
     names = (*paths.LINKS, paths.LATEST_RUN, *(paths.REPORTS / one.name for one in paths.evaluations(run)))
     for link in (name for name in names if name.is_symlink() and paths.run_of(name) == run):
@@ -123,7 +123,7 @@ def delete_run(run: Path) -> None:
             link.unlink()
         else:
             paths.point(link, other / target)
-    run.rename(run.with_name(f"{DELETED}{run.name}"))  # at once: a kill leaves no run that is half there
+    run.rename(run.with_name(f"{DELETED}{run.name}"))  # atomic: a kill leaves no half-deleted run
     for gone in paths.RUNS.glob(f"{DELETED}*"):  # also of a deletion that was killed
         shutil.rmtree(gone)
     _save(run, Label())
@@ -177,12 +177,12 @@ def _last_step(metrics: Path) -> int:
 
 
 def _busy_run() -> Path | None:
-    """The run that a process is writing now."""
+    """The run that a process is writing at the moment."""
     return paths.run_of(paths.LATEST_RUN) if paths.LATEST_RUN.is_symlink() and is_locked(paths.LOGS) else None
 
 
 def _released_models() -> dict[str, Path]:
-    """SHA-256 of models that a report or package names, each with that file."""
+    """SHA-256 of the models that a release report or package names, each with that file."""
     named: dict[str, Path] = {}
     for path in sorted(RELEASES.glob("RC1.json")):
         named |= dict.fromkeys((read_json(path, "write it again: askgate report").get("models") or {}).values(), path)

@@ -1,7 +1,8 @@
-"""The plan of `askgate train --model M --data my.jsonl`: what this machine can train, and the config of the run.
+"""The plan of `askgate train --model M --data my.jsonl`: the fine-tuning method for this machine, and the config.
 
-Full fine-tuning, LoRA and QLoRA are tried in this order, each without and with gradient checkpointing. The first whose
-forecast (`forecast.py`) fits the memory of the device with all rollout slots is the plan, else the first with fewer.
+Full fine-tuning, LoRA and QLoRA are tried in this order, each without and with gradient checkpointing. The plan is the
+first one whose forecast (`forecast.py`) fits the memory of the device with all rollout slots, else the first with
+fewer.
 """
 
 from __future__ import annotations
@@ -29,23 +30,25 @@ from ..core.files import atomic_write, shipped
 from ..core.model_files import find_model, require_config
 from ..loop.runner import verb, with_package
 from ..runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb
-from .forecast import Shape, fit, trainable_config
+from .forecast import Shape, fit_memory, trainable_config
 from .own_data import OwnData
 
 TRY_FOLDER, TRY_SECONDS = Path(".askgate"), 3600
 OUTPUTS = {"runs", "checkpoints", "logs", "reports", ".askgate"}
-"""Names in the working folder that a run writes."""
+"""Names in the working folder that a run writes, and that the folder of a trial step must not link to."""
 Method = Literal["full", "lora", "qlora"]
 STEPS = 100
 WATCH_WINDOW = 20
-"""Steps before the reward-hacking watch compares shares with their limits."""
-MOST_TOKENS, LEAST_TURN = 4096, 32
+"""Window of the reward-hacking watch: number of steps before it compares shares with their limits."""
+MAX_TOKENS, MIN_TURN = 4096, 32
+"""Maximum tokens of an episode, and minimum of the tokens that one turn may have."""
 SFT_TOKENS, SFT_STEPS, SFT_BATCH = (4096, 200_000), 4, 4096
+"""Range of the warm start's tokens, its steps, and its tokens per batch."""
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What will be trained, where and how."""
+    """The device, the method and the config of a run."""
 
     device: torch.device
     memory_gb: float
@@ -64,7 +67,7 @@ def make_plan(model: str, data: OwnData) -> RunPlan:
     shape, positions = Shape.of(config), int(config.max_position_embeddings)
     device = get_device()
     four_bits = device.type == "cuda" and find_spec("bitsandbytes") is not None
-    settings = run_settings(model, data, min(MOST_TOKENS, positions))
+    settings = run_settings(model, data, min(MAX_TOKENS, positions))
     return choose_method(settings, shape, device, memory_gb(device), four_bits)
 
 
@@ -85,7 +88,7 @@ def choose_method(
         targets = lora_targets(TARGETS, available_gb)
         config = TrainConfig.model_validate(chosen)
         try:
-            memory = fit(config, shape, device, get_dtype(device), targets, available_gb * GB)
+            memory = fit_memory(config, shape, device, get_dtype(device), targets, available_gb * GB)
         except BadInput as error:
             refusal = error.what
         else:
@@ -101,7 +104,7 @@ def choose_method(
 
 
 def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
-    """Settings of a run on the user's data, but for those that depend on the method."""
+    """Settings of a run on the user's data, except those that depend on the method."""
     tokens = max(SFT_TOKENS[0], min(SFT_TOKENS[1], data.characters))
     return {
         "profile": "local",
@@ -116,12 +119,12 @@ def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
         "steps": STEPS,
         "seeds": [SEED],
         "batch_size": 16,
-        "rollout_len": max(LEAST_TURN, most_tokens // 8),
+        "rollout_len": max(MIN_TURN, most_tokens // 8),
         "rollout": {"max_turns": 6, "max_tokens": most_tokens, "slots": 8},
         "optimizer": {"pack_tokens": most_tokens, "critic_warmup_steps": 2},
         "checkpoint": {"every_steps": 20},
         "eval": {"every_steps": 20},
-        # Own data and an own model: what the base does before it has learned anything is no reward hacking.
+        # The behaviour of an unknown base on the user's data is no reward hacking: compare after more steps.
         "watch": {"window": WATCH_WINDOW},
     }
 
@@ -145,11 +148,11 @@ def write_run_config(plan: RunPlan, data: OwnData, overrides: Sequence[str] = ()
 def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) -> float:
     """Takes one step of the run in a process and folder of its own. Returns its seconds, loading included.
 
-    The folder has links to all that the working folder has, so that relative paths in `overrides` mean the same there.
+    The folder has links to everything in the working folder, so that relative paths in `overrides` are valid there.
     """
-    known = shipped(Path(model))
+    model_folder = shipped(Path(model))
     changes = {
-        "base_model": known.absolute() if known.is_dir() else model,
+        "base_model": model_folder.absolute() if model_folder.is_dir() else model,
         "seed_pool": data.seed_pool.absolute(),
         "shadow_set": data.shadow_set.absolute(),
         "steps": 1,
@@ -183,7 +186,7 @@ def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) 
 
 
 def _from_above(override: str) -> str:
-    """KEY=VALUE with a path that leads out of the working folder made absolute: the folder of the try is elsewhere.
+    """Makes a path in KEY=VALUE absolute if it leads out of the working folder: the trial step has another folder.
 
     >>> _from_above("steps=3"), _from_above("reward.weights=../w.json").startswith("reward.weights=/")
     ('steps=3', True)

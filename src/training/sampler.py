@@ -1,10 +1,10 @@
-"""The sampler: which samples a batch is made of, from the frozen seed pool or made afresh.
+"""The sampler: draws the samples of a batch, from the frozen seed pool or newly generated.
 
-Every slot of a batch gets a level, an origin and (with `need_ask_share`) whether an ask is needed from an evenly
-distributed sequence (`_even_triples`), so that the shares hold over any stretch of steps, whatever the batch size.
-Slots of the pool go first to samples that the policy failed and may solve (`Undecided`), up to `low_perf_cap` and never
-more than half of the pool's slots, then to the pool in random order, every sample once before any
-repeats. The state is small: neither it nor the cost of a draw grows with the pool.
+An evenly distributed sequence (`_even_triples`) decides for every slot of a batch the level, the origin and (with
+`need_ask_share`) whether an ask is needed, so the shares hold over any stretch of steps, whatever the batch size. Slots
+of the pool go first to samples that the policy failed and may solve (`Undecided`), up to `low_perf_cap` and never more
+than half of the pool's slots, then to the pool in random order, every sample once before any repeats. The state is
+small: neither it nor the cost of a draw grows with the pool.
 
     sampler = open_sampler(pool, shadow_set, config.priority_sampling, seed)
     batch = sampler.draw(step, 32)
@@ -40,19 +40,21 @@ from ..engines.job import Drawn
 
 Bucket = Level | Literal["all"]
 
-KEPT = 256
-"""Undecided samples kept per bucket, the ones seen last. It bounds the state and the cost of a draw."""
+MAX_UNDECIDED = 256
+"""Maximum number of undecided samples per bucket, the ones seen last. It bounds the state and the cost of a draw."""
 DECIDED = 0.06
-"""A sample with a smaller p (1 - p) is dropped, because the policy nearly always or nearly never solves it. Three
-failures in a row are enough."""
+"""An undecided sample with success rate p is dropped if p (1 - p) is smaller than this: the policy nearly always or
+nearly never solves it. Three failures in a row are enough."""
 ASK, COMPLETE = "ask", "complete"
-"""Parts of a bucket where `need_ask_share` is set: samples that need an ask, and complete ones."""
+"""Parts of a bucket if `need_ask_share` is set: samples that need an ask, and complete ones."""
 
 GOLDEN, SILVER, BRONZE = (5**0.5 - 1) / 2, 2**0.5 - 1, (13**0.5 - 3) / 2
 """Irrational steps that are far from every fraction: wrapped around 1, they cover the unit interval evenly."""
 
 
 class Sampler:
+    """The built-in `PromptSampler` (`engines/job.py`)."""
+
     def __init__(
         self,
         samples: Sequence[Sample] | PoolFile,
@@ -64,14 +66,14 @@ class Sampler:
         need_ask: Collection[str] = (),
     ) -> None:
         """`levels` and `weights` are keyed by sample id, `levels` in the order of the samples; the default weight is 1.
-        `fresh` is needed where the share of the pool is below 1 at some step. `need_ask`: ids of the samples that need
-        an ask, where `need_ask_share` is set."""
+        `fresh` is needed if the share of the pool is below 1 at some step. `need_ask`: ids of the samples that need an
+        ask, for `need_ask_share`."""
         self._samples, self._levels, self._sampling, self._seed = samples, list(levels.values()), sampling, seed
         self._fresh, self._weights, self._need_ask = fresh, weights or {}, frozenset(need_ask)
         self._ids = list(levels)
         self._index = {identity: index for index, identity in enumerate(levels)}
         self._pool = blake2b("\n".join([*levels, *self._levels]).encode(), digest_size=16).hexdigest()
-        self._buckets = self._sorted()
+        self._buckets = self._make_buckets()
         self._refuse_empty()
         self._turns: dict[str, int] = dict.fromkeys(self._buckets, 0)
         self._low = {bucket: Undecided() for bucket in self._buckets}
@@ -107,16 +109,16 @@ class Sampler:
         return batch
 
     def observe(self, episodes: Sequence[Episode]) -> None:
-        """Records how a batch went. Fresh samples are not recorded: they never come again."""
+        """Records the success of a batch by sample. Fresh samples are not recorded: they are never drawn again."""
         results: defaultdict[int, list[bool]] = defaultdict(list)
         for episode in episodes:
             if (index := self._index.get(episode.sample_id)) is not None:
                 results[index].append(did_well(episode))
-        for index, went in results.items():
+        for index, successes in results.items():
             level: Bucket = self._levels[index] if self._sampling.enable else "all"
             bucket = self._bucket(level, self._ids[index] in self._need_ask)
             if bucket in self._low:
-                self._low[bucket].record(index, sum(went) / len(went))
+                self._low[bucket].record(index, sum(successes) / len(successes))
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -138,9 +140,8 @@ class Sampler:
         if self._fresh:
             self._fresh.load_state_dict(state["fresh"])
 
-    def _sorted(self) -> dict[str, list[int]]:
-        """Indices of the pool by level and need of an ask, each bucket shuffled; without levels where they are not
-        used."""
+    def _make_buckets(self) -> dict[str, list[int]]:
+        """Indices of the pool's samples by bucket, each bucket shuffled."""
         share = self._sampling.need_ask_share
         levels: list[Bucket] = ["all"]
         if self._sampling.enable:
@@ -169,13 +170,13 @@ class Sampler:
                 )
 
     def _bucket(self, level: Bucket, need_ask: bool) -> str:
-        """Name of the bucket of a level, and of one part of it where `need_ask_share` is set."""
+        """Name of the bucket of a level; if `need_ask_share` is set, of one of its two parts."""
         if self._sampling.need_ask_share is None:
             return level
         return f"{level}_{ASK if need_ask else COMPLETE}"
 
     def _level(self, number: float) -> Bucket:
-        """The level whose share of the unit interval contains the number; `all` where levels are not used."""
+        """The level whose share of the unit interval contains the number; `all` without sampling by difficulty."""
         if not self._sampling.enable:
             return "all"
         shares = [self._sampling.by_difficulty[level] for level in LEVELS]
@@ -203,28 +204,30 @@ class Sampler:
 
 
 class Undecided:
-    """Samples of one bucket that the policy failed and may solve: pool index -> success rate p. It starts at 0.5 with
-    the first failure, and each new result counts half."""
+    """Samples of one bucket that the policy failed and may solve, by pool index, each with its success rate p.
+
+    p is a moving average: it starts at 0.5, and each new result, from the first failure on, counts half.
+    """
 
     def __init__(self, known: Iterable[tuple[int, float]] = ()) -> None:
         self.known = dict(known)
 
     def pick(self, rng: Random, exclude: Collection[int]) -> int | None:
         """A random sample, drawn in proportion to p (1 - p); None where all are excluded."""
-        able = [(index, rate * (1 - rate)) for index, rate in self.known.items() if index not in exclude]
-        if not able:
+        candidates = [(index, rate * (1 - rate)) for index, rate in self.known.items() if index not in exclude]
+        if not candidates:
             return None
-        indices, weights = zip(*able, strict=True)
+        indices, weights = zip(*candidates, strict=True)
         return int(rng.choices(indices, weights)[0])
 
-    def record(self, index: int, share: float) -> None:
-        """`share` of the new episodes of a sample did well."""
-        if index not in self.known and share == 1:
+    def record(self, index: int, success: float) -> None:
+        """Updates the success rate of a sample with that of its new episodes."""
+        if index not in self.known and success == 1:
             return
-        rate = (self.known.pop(index, 0.5) + share) / 2
+        rate = (self.known.pop(index, 0.5) + success) / 2
         if rate * (1 - rate) >= DECIDED:
             self.known[index] = rate
-        if len(self.known) > KEPT:
+        if len(self.known) > MAX_UNDECIDED:
             del self.known[next(iter(self.known))]
 
 
@@ -234,7 +237,8 @@ def did_well(episode: Episode) -> bool:
 
 
 def _even_triples(seed: int, first: int, count: int) -> Iterator[tuple[float, float, float]]:
-    """Triples of numbers in 0..1, entries `first` onwards; every stretch of the sequence covers the cube evenly."""
+    """Entries `first` to `first + count` of a sequence of triples in 0..1, of which every stretch covers the unit cube
+    evenly (a Weyl sequence)."""
     rng = Random(f"even:{seed}")
     start = rng.random(), rng.random(), rng.random()
     for number in range(first, first + count):
@@ -243,12 +247,12 @@ def _even_triples(seed: int, first: int, count: int) -> Iterator[tuple[float, fl
 
 
 def _pool_shares(sampling: SamplingSection) -> list[float]:
-    """Every share of the pool that the schedule has."""
+    """The share of the pool at each step of the schedule."""
     return [sampling.ratio(step) for step in (0, *(entry.step for entry in sampling.seed_ratio_schedule))]
 
 
 class PoolFile:
-    """The samples of a pool, decoded on access: tens of thousands of them with their articles would fill the memory."""
+    """The samples of a pool, decoded on access: tens of thousands with their articles would take too much memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

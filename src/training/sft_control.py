@@ -1,7 +1,7 @@
 """Demonstrations of a pool as tokens, and the controls of a run: the same base after plain SFT on as many tokens as the
-run read, or on those that SFT reads in the time of the run; evaluated like the trained policy.
+run read, or on as many as SFT reads in the time of the run; evaluated like the trained policy.
 
-Reinforcement learning that is no better than more demonstrations has shown nothing.
+RL has to be better than SFT on more demonstrations to be worth its cost.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 
 
 def tokens_seen(engine: object) -> int:
-    """Tokens that an engine has read across resumes: demonstrations of the warm start and all episodes, with the tokens
-    of user and tools."""
+    """Number of tokens that an engine has read, across resumes: demonstrations of the warm start and episodes, with the
+    tokens of user and tools. Refuses an engine that does not count them."""
     tokens: int | None = getattr(engine, "tokens_seen", None)
     if tokens is None:
         raise BadInput(
@@ -55,7 +55,7 @@ def control(
     key: Mapping[str, Any],
     store: CheckpointStore,
 ) -> None:
-    """Writes the held-out episodes of the control, once for a key (`control_key`), and keeps its model."""
+    """Trains a control and writes its held-out episodes and its model, unless `file` was made with the same `key`."""
     key_file = file.with_suffix(CONTROL_KEY)
     if file.exists() and has_key(key_file, key):
         return

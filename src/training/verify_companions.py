@@ -1,7 +1,7 @@
 """Checks the files beside the weights of a trained model: tokenizer, chat template, configs, recipe and system prompts.
 
-Whoever serves the model uses them, and no repeated dialogue does: those are rendered with the files of the base model.
-So they must be those of the base, as the library that is installed here writes them.
+A server of the model uses these files. Repeated dialogues do not check them, because they are rendered with the files
+of the base model. So the files must be those of the base, as the `transformers` that is installed here writes them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..engines.serving import RECIPE, write_serving
 
 GENERATION_CONFIG = "generation_config.json"
 _OF_SAVING = ("dtype", "torch_dtype", "architectures", "_name_or_path", "transformers_version", "_from_model_config")
-"""Settings in configs that follow from how and with what a model was saved."""
+"""Settings in configs that depend on how a model was saved and by which version of `transformers`."""
 _BASE_PLACEHOLDER = "THE-BASE-MODEL"
 _REMEDY = "the model says other things with this file than in its evaluation: train again"
 
@@ -29,7 +29,7 @@ _REMEDY = "the model says other things with this file than in its evaluation: tr
 def verify_companions(folder: Path, config: TrainConfig, tools: tuple[str, ...]) -> None:
     """Refuses a file beside the weights of a final model or warm start that does not come from its base.
 
-    An engine of the user's own saves what it likes, and its code is part of the evidence.
+    A user's own engine may save any files; its code is part of the evidence.
     """
     if ":" in config.engine:
         return
@@ -40,7 +40,7 @@ def verify_companions(folder: Path, config: TrainConfig, tools: tuple[str, ...])
     with TemporaryDirectory() as work:
         wanted, found = Path(work) / "wanted", Path(work) / "found"
         for source, out in ((base, wanted), (folder, found)):
-            # Files of another version of the library differ in their form.
+            # Saved again, because files of another version of the library have another format.
             AutoTokenizer.from_pretrained(source).save_pretrained(out)
         if adapted:
             (wanted / ADAPTER).write_bytes((folder / ADAPTER).read_bytes())
@@ -52,7 +52,7 @@ def verify_companions(folder: Path, config: TrainConfig, tools: tuple[str, ...])
             text = (found / name if (found / name).exists() else folder / name).read_bytes()
             if name in (CONFIG, GENERATION_CONFIG):
                 (known, more), (of_base, more_of_base) = _settings(folder, name), _settings(base, name)
-                # What the library reads under another name, as in files of an older version of it, need not be there.
+                # Unknown settings may be missing: the library reads some of them, of older versions, by another name.
                 same = known == of_base and all(key in more_of_base and more_of_base[key] == more[key] for key in more)
             elif name == RECIPE:  # names the base by a path of the machine that trained
                 recipe = re.escape((wanted / name).read_text(encoding="utf-8"))
@@ -65,10 +65,10 @@ def verify_companions(folder: Path, config: TrainConfig, tools: tuple[str, ...])
 
 
 def _settings(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Settings of a config as the installed library reads them, and those in the file that it does not know."""
+    """Settings of a config as the installed library reads them, and settings in the file that it does not know."""
     from transformers import AutoConfig, GenerationConfig
 
-    if not (folder / name).exists():  # then it follows from the other one
+    if not (folder / name).exists():  # then `transformers` derives it from the model's config
         known, stated = GenerationConfig.from_model_config(AutoConfig.from_pretrained(folder)).to_dict(), {}
     else:
         kind = AutoConfig if name == CONFIG else GenerationConfig

@@ -1,7 +1,7 @@
-"""Proves the results of a gated run: what happened after training is derived again, not read.
+"""Proves the results of a gated run: derives its report again from the recorded dialogues.
 
-Plain: the report's figures follow from the recorded dialogues, and report, dialogues and final models are in the
-manifest. Deep: the models repeat some of their dialogues (`repeat_dialogues.py`).
+Plain verification: the figures of the report follow from the recorded dialogues, and report, dialogues and final models
+are in the manifest. Deep verification: the models repeat some of their dialogues too (`repeat_dialogues.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..eval.trial import TrialReport
 from ..gates.final_models import final_models, sealed_ticket, settings_of, trained_config
 from ..gates.manifest import Manifest, is_future, newest_evaluation
 from ..gates.ticket import TICKET
-from ..utils.process_map import usable_cores
+from ..utils.processes import usable_cores
 from .results import Evaluations, curves, derive, evaluated_files, outputs, verify_curves, verify_keys
 
 _AGAIN = "run `askgate eval` on the run's own episodes; if it refuses them, train again"
@@ -35,7 +35,7 @@ _RECORDED = re.compile(
     r"|logs/eval/(seed_\d+/)?(key\.json|step_\d+\.jsonl|control(_time)?(\.key\.json|\.jsonl))"
     r"|reports/ppo_eval_[^/]*\.json"
 )
-"""Files of its folder that a gated run records, and `askgate eval` after it."""
+"""Files in its folder that a gated run, or `askgate eval` after it, records in the manifest."""
 _VERSION = re.compile(r"\d+(\.\w+)+")
 _RECORD = "start the training again: a finished run only reports and records"
 
@@ -45,8 +45,8 @@ def verify_results(
 ) -> TrialReport | None:
     """The proved report. Raises BadInput at the first thing that differs.
 
-    None if no training with the ticket has ended, or `path` is the report of another run: nothing is proved then.
-    What has to be proved follows from the models that are there, and never from the report.
+    None if no training with the ticket has ended, or if `path` is the report of another run: then nothing is proved.
+    The final models decide whether there is something to prove, never the report.
     """
     if deep:
         forget_reads()
@@ -79,12 +79,12 @@ def verify_results(
     read.read(evaluated)  # all are replayed at once
     report, expected = path.read_bytes(), _plain(json_bytes(derive(config, "", evaluations=read)), path)
     _verify_logs(read, run, recorded)
-    for one in (path, *reports):  # a report that no longer counts is read all the same
+    for one in (path, *reports):  # a user may also read a report that is not the newest
         _compare(one, expected)
     tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
     proved = msgspec.json.decode(report, type=TrialReport)
     if deep:
-        from .repeat_dialogues import repeat_dialogues  # plain verification needs none of what it imports
+        from .repeat_dialogues import repeat_dialogues  # plain verification does not need its imports
 
         repeat_dialogues(read, folders, proved, dialogues, tell)
     return proved
@@ -104,7 +104,7 @@ def derived_report(config: TrainConfig, path: Path) -> TrialReport:
 
 
 def _compare(path: Path, expected: Mapping[str, Any]) -> None:
-    """Compares a report with what is derived; the reports of a run differ in their tags only."""
+    """Refuses a report that differs from the derived one (`expected`) in more than its tag."""
     stored, tag = _plain(path.read_bytes(), path), path.stem.removeprefix(EVALUATION)
     proof = expected["evidence"] | {"arguments": expected["evidence"]["arguments"] | {"tag": tag}}
     wanted = {**expected, "evidence": proof}
@@ -121,8 +121,8 @@ def _compare(path: Path, expected: Mapping[str, Any]) -> None:
 
 
 def _verify_logs(read: Evaluations, run: Path, recorded: Mapping[Path, str]) -> None:
-    """Checks logs and settings of a run: they are those that it recorded when it ended, and say what the evaluations
-    and the seals say."""
+    """Checks that logs and settings of a run are those that it recorded when it ended, and agree with the evaluations
+    and the seals."""
     config = read.config
     for file in curves(config):
         if not Manifest().is_recorded_once(run, in_run(file)):
@@ -144,11 +144,11 @@ def _verify_logs(read: Evaluations, run: Path, recorded: Mapping[Path, str]) -> 
 
 
 def _refuse_claim(path: Path | None) -> None:
-    """Refuses a report that says that it is of a gated run, but is not; one of an earlier ticket may stay."""
+    """Refuses a report that claims to be of a gated run but is not. One of an earlier ticket may stay."""
     report = _plain(path.read_bytes(), path) if path else {}
     tickets = {entry.sha256 for entry in Manifest().entries if entry.path == str(TICKET)}
-    now = {sha256_file(TICKET)} if TICKET.exists() else set()
-    if report.get("gated") and report.get("ticket") not in tickets - now:
+    current = {sha256_file(TICKET)} if TICKET.exists() else set()
+    if report.get("gated") and report.get("ticket") not in tickets - current:
         what = "is not in the manifest, or is of a run with another ticket"
         raise BadInput(what, where=str(path), remedy="train and evaluate again")
 

@@ -267,7 +267,7 @@ def test_a_template_that_cannot_serve_is_refused_with_the_reason(template: str |
         ChatRenderer(tokenizer)
 
 
-def test_a_turn_ends_at_the_stop_tokens_of_the_generation_config(tmp_path: Path) -> None:
+def test_a_turn_ends_at_stop_tokens_of_the_generation_config(tmp_path: Path) -> None:
     """Qwen3 lists two of them, of which the tokenizer knows one."""
     tokenizer = with_template(trl_template("qwen3"))
     assert generation_stop_ids(str(tmp_path)) == frozenset()

@@ -117,7 +117,7 @@ def test_what_is_no_call_is_no_action(native: NativeRenderer, name: str) -> None
     assert parse(native.decode(ids(native, NOT_READ[name]))).kind == "none"
 
 
-def test_a_tool_that_the_pool_does_not_have_is_not_offered(qwen3: PreTrainedTokenizerFast) -> None:
+def test_a_tool_missing_from_the_pool_is_not_offered(qwen3: PreTrainedTokenizerFast) -> None:
     without = NativeRenderer(qwen3, tools=("calc",))
     shown = qwen3.decode(without.opening("How many?", "any system prompt"))
     assert "ask_user" in shown

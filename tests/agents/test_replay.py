@@ -70,7 +70,7 @@ def test_an_episode_of_another_sample_is_detected() -> None:
             assert not matches_replay(episode, other)
 
 
-def test_an_answer_sold_as_a_turn_without_an_action_is_detected() -> None:
+def test_an_answer_recorded_as_a_plain_turn_is_detected() -> None:
     for episode, sample in episodes():
         said = episode.turns[-1]
         if said.act == "answer":

@@ -209,7 +209,7 @@ def test_a_wrong_guess_among_three_readings_gets_only_a_no() -> None:
         ("Which river is your hotel on?", "refusal"),
     ],
 )
-def test_what_tells_the_candidates_apart_may_be_asked_for_or_guessed(ask: str, said: str) -> None:
+def test_the_difference_between_candidates_may_be_asked_for_or_guessed(ask: str, said: str) -> None:
     sample = changed(asked_of(TOWN), context=RIVERS)
     assert reply(sample, ask) == REPLIES[said]["en"].format(span=TOWN.span)
 

@@ -50,9 +50,7 @@ def test_the_bytes_that_are_hashed_are_the_bytes_that_run(tmp_path: Path, monkey
     assert own_class_digests(["coach:Coach"])["coach.py"] == digest
 
 
-def test_a_file_in_the_working_folder_does_not_stand_in_for_a_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_in_the_working_folder_replaces_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("colorsys.py").write_text("raise SystemExit('owned')")
     Path("coach.py").write_text("import colorsys\nclass Coach:\n    at = colorsys.__file__\n")
@@ -97,9 +95,7 @@ def test_an_own_class_renamed_to_text_is_not_that_class(run: Path) -> None:
     assert fingerprint(Path("coach.py")) == before
 
 
-def test_an_installed_class_does_not_take_the_place_of_a_measured_one(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_installed_class_does_not_replace_a_measured_one(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = ticket_with_own_class()
     admission._refuse_other_classes(report)
     Path("coach.py").rename("coach.py.txt")
@@ -183,7 +179,7 @@ def test_the_digest_of_the_code_covers_the_environment(
     assert code_sha256.__wrapped__() != before
 
 
-def test_a_library_in_the_working_folder_is_not_loaded_by_the_trainer(tmp_path: Path) -> None:
+def test_the_trainer_loads_no_library_from_the_working_folder(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
     shutil.copytree(root / "train", tmp_path / "train")
     (tmp_path / "src").symlink_to(root / "src")

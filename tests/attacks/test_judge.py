@@ -26,7 +26,7 @@ CONFIG = Path("configs/quickstart_gated.yaml")
 
 
 @pytest.mark.parametrize("scores", [any_of_5_to_8, once_in_twenty_an_8])
-def test_marks_at_random_get_no_ticket_under_the_thresholds_of_rc1(run: Path, scores: Scores) -> None:
+def test_random_scores_get_no_ticket_under_the_rc1_thresholds(run: Path, scores: Scores) -> None:
     as_in_rc1()
     TICKET.unlink()
     with judging(scores) as environment:

@@ -27,7 +27,7 @@ def test_a_thiefs_key_under_the_owners_name_is_named(run: Path) -> None:
         signing.require_signature(load_profile(PROFILE), TICKET, ticket.run, known, ENVELOPE)
 
 
-def test_a_key_that_was_taken_out_of_the_profile_is_named(run: Path) -> None:
+def test_a_key_removed_from_the_profile_is_named(run: Path) -> None:
     ticket = read_round(TICKET)
     with pytest.raises(BadInput, match="is not the owner's key that the rounds knew"):
         signing.require_signature(load_profile(PROFILE), TICKET, ticket.run, "0" * 64, ENVELOPE)

@@ -113,7 +113,7 @@ def test_verify_names_an_exchanged_base_model(run: Path) -> None:
         verify(False, silent)
 
 
-def test_a_model_of_settings_that_the_ticket_does_not_cover_is_refused(place: Path) -> None:
+def test_a_model_whose_settings_the_ticket_lacks_is_refused(place: Path) -> None:
     marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
     for name in (SEAL_FILE, COMPLETE):
         (MODEL / name).unlink()
@@ -138,7 +138,7 @@ def test_a_model_of_an_earlier_step_is_no_final_model(place: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", ["stopped", "reward_hacking"])
-def test_a_model_of_a_run_that_was_stopped_is_no_final_model(place: Path, mark: str) -> None:
+def test_the_model_of_a_stopped_run_is_no_final_model(place: Path, mark: str) -> None:
     sealed_with(3, **{mark: "ask_spam is 0.71"})
     with pytest.raises(BadInput, match=r"is of a run that was stopped after step 3: ask_spam is 0\.71"):
         verify_results(False, silent)

@@ -178,7 +178,7 @@ NOTES += ["reports/preflight/amber_audit.json", "reports/preflight/round2_pass.d
 
 
 @pytest.mark.parametrize("name", NOTES)
-def test_files_that_no_run_wrote_are_not_packed_and_not_accepted(
+def test_files_that_no_run_wrote_are_neither_packed_nor_accepted(
     run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     with pytest.raises(BadInput, match="is no file of the run that was packed") as caught:
@@ -191,7 +191,7 @@ def test_files_that_no_run_wrote_are_not_packed_and_not_accepted(
 
 
 @pytest.mark.parametrize("folder", ["logs/episodes", "templates/pack_v2"])
-def test_a_page_in_a_cache_of_python_is_not_packed_and_not_accepted(
+def test_a_page_in_python_cache_is_neither_packed_nor_accepted(
     run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     """The fingerprint of a folder of the evidence leaves such caches out."""
@@ -313,7 +313,7 @@ def test_a_config_that_was_not_trained_is_refused(packed: Path) -> None:
         reproduce(unsigned(packed, name_another), silent)
 
 
-def test_evidence_of_an_unknown_kind_is_refused_by_name_and_not_left_out(run: Path, tmp_path: Path) -> None:
+def test_evidence_of_an_unknown_kind_is_refused_by_name(run: Path, tmp_path: Path) -> None:
     trained()
     Path("configs/owner.der").write_bytes(b"a key")
     Manifest().record([Path("configs/owner.der")])

@@ -224,9 +224,7 @@ def test_the_forger_cannot_choose_the_dialogues(place: Path, monkeypatch: pytest
     assert len(set(draws)) > 1
 
 
-def test_a_run_with_adapters_is_proved_and_exchanged_adapters_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_adapters_are_proved_and_exchanged_adapters_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     targets = [{"memory_gb": 0, "modules": ["q_proj", "v_proj"]}]
     train_gated(tmp_path, finetune={"method": "lora", "rank": 4, "targets": targets}, lr=0.5)
     monkeypatch.chdir(tmp_path)

@@ -63,7 +63,7 @@ def test_a_command_in_place_of_a_class_is_not_run(
         ("main; rm -rf ~", "ask its maker for that AskGate"),
     ],
 )
-def test_other_code_trains_nothing_and_the_commit_to_check_out_is_named(
+def test_other_code_is_refused_with_the_commit_to_check_out(
     commit: str, remedy: str, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = SimpleNamespace(code="0" * 64, launchers="", commit=commit, version="0.1.0")
@@ -101,9 +101,7 @@ def test_checkpoints_in_a_package_are_not_resumed(package: Path, monkeypatch: py
         run_again(package, facts(), silent)
 
 
-def test_nothing_is_written_into_the_mirror_and_the_judge_gets_no_key(
-    package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_mirror_stays_unwritten_and_the_judge_gets_no_key(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCORER_API_KEY", "sk-0123456789abcdef")
     config = facts(checkpoint={"mirror": "/home/me/drive"}).config
     command, environment = training_again(config)

@@ -75,7 +75,7 @@ def test_a_figure_that_is_in_the_report_twice_is_refused(place: Path) -> None:
         verify_results(False, silent)
 
 
-def test_a_card_of_a_run_behind_a_forged_ticket_is_refused(place: Path) -> None:
+def test_the_card_of_a_forged_tickets_run_is_refused(place: Path) -> None:
     """The results follow from the episodes, but no round wrote this ticket."""
     assert verify_results(False, silent)
     with pytest.raises(BadInput) as caught:
@@ -117,9 +117,7 @@ def test_an_episode_with_a_key_twice_is_refused(place: Path) -> None:
         pytest.param(lambda key: {"success": 0.999}, "the settings", id="one more"),
     ],
 )
-def test_settings_of_an_evaluation_that_are_not_those_of_its_run_are_refused(
-    place: Path, change: Any, why: str
-) -> None:
+def test_an_evaluation_with_settings_of_another_run_is_refused(place: Path, change: Any, why: str) -> None:
     """Such as sampled dialogues, said to be those of a greedy policy."""
     key = run_of(GATED_CHECKPOINTS) / "logs/eval/key.json"
     stated = json.loads(key.read_bytes())
@@ -131,7 +129,7 @@ def test_settings_of_an_evaluation_that_are_not_those_of_its_run_are_refused(
 
 
 @pytest.mark.parametrize("field", ["ts", "started", "version"])
-def test_a_sentence_in_place_of_a_time_or_version_is_refused(place: Path, field: str) -> None:
+def test_a_sentence_as_time_or_version_is_refused(place: Path, field: str) -> None:
     """The time of the report is in the first lines of RC1.html."""
     path = newest_evaluation()
     assert path
@@ -173,7 +171,7 @@ def test_a_report_that_is_a_link_is_refused(place: Path, kind: str, monkeypatch:
     assert path.name in Path(caught.value.where).parts
 
 
-def test_an_evaluation_is_recorded_by_its_name_in_the_run_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluation_is_recorded_under_its_tag_in_the_run(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "verify_report", lambda *given: None)  # the ticket is another test's matter
     results.evaluate(load_train_config(Path("own.yaml")), "again")
     named = [Path(name) for name in manifest.Manifest().newest() if "ppo_eval" in name]
@@ -367,7 +365,7 @@ def at_scale() -> tuple[Path, Admission]:
     return Path("scale.yaml"), Admission("quickstart", sha256_file(TICKET), "run", sources)
 
 
-def test_a_trial_does_not_go_on_as_the_run_at_scale(place: Path) -> None:
+def test_a_trial_is_not_resumed_as_the_run_at_scale(place: Path) -> None:
     """Only their steps differ, so the checkpoints of the trial could be resumed. Nobody has evaluated it."""
     with pytest.raises(BadInput, match="there is no report of a trial"):
         training.run(at_scale()[0], False, at_scale()[1])
@@ -379,7 +377,7 @@ def test_a_trial_with_invented_figures_starts_no_run_at_scale(place: Path) -> No
     config = load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"})
     path = run_of(GATED_CHECKPOINTS) / results.write_results(config, "quickstart_trial")[1][0]
     record(path)
-    training._prove_trial(config, path)
+    training._verify_trial(config, path)
     with pytest.raises(BadInput, match="the trial failed"):
         training.run(scale, False, admission)
     found = json.loads(path.read_bytes())

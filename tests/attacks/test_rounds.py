@@ -38,7 +38,7 @@ JUDGE = {
 }
 
 
-def refused(number: int, profile: str, environment: dict[str, str], why: str) -> None:
+def assert_refused(number: int, profile: str, environment: dict[str, str], why: str) -> None:
     """The round is refused, and nothing of the rounds that passed is lost."""
     with pytest.raises(BadInput, match=why):
         run_round(number, profile, environment, silent, lambda progress: None)
@@ -60,7 +60,7 @@ def invent_gain(path: Path) -> None:
     write_json(path, found)
 
 
-def test_the_report_shows_what_the_round_measured_and_not_what_a_stage_wrote(run: Path) -> None:
+def test_the_report_shows_the_rounds_figures_not_the_stages(run: Path) -> None:
     profile = load_profile("quickstart")
     before = gather(profile, None, [], [])
     assert before.calibration
@@ -84,7 +84,7 @@ def test_invented_figures_of_a_round_are_named_by_deep(run: Path) -> None:
         verify(True, silent)
 
 
-def test_figures_of_a_round_that_are_gone_are_named_by_deep(run: Path) -> None:
+def test_missing_figures_of_a_round_are_named_by_deep(run: Path) -> None:
     """The forger also takes them out of the ticket, and writes into the manifest that they were withdrawn."""
     file = PREFLIGHT / "round2/ablation_report.json"
     file.unlink()
@@ -97,7 +97,7 @@ def test_figures_of_a_round_that_are_gone_are_named_by_deep(run: Path) -> None:
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_round_of_another_profile_leaves_the_ticket(run: Path, number: int) -> None:
-    refused(number, "rc1", JUDGE, "would withdraw it.*--replace quickstart")
+    assert_refused(number, "rc1", JUDGE, "would withdraw it.*--replace quickstart")
     assert admit(CONFIG).profile == "quickstart"
 
 
@@ -110,7 +110,7 @@ def test_a_round_of_another_profile_leaves_the_ticket(run: Path, number: int) ->
     ],
 )
 def test_a_round_in_a_wrong_environment_leaves_the_ticket(run: Path, change: dict[str, str], why: str) -> None:
-    refused(2, "quickstart", JUDGE | change, why)
+    assert_refused(2, "quickstart", JUDGE | change, why)
 
 
 def forge_ticket(**changes: Any) -> None:
@@ -175,7 +175,7 @@ def test_a_ticket_with_a_value_twice_is_refused(run: Path) -> None:
         verified()
 
 
-def test_a_line_of_the_manifest_with_a_value_twice_is_refused(run: Path) -> None:
+def test_a_manifest_line_with_a_value_twice_is_refused(run: Path) -> None:
     """The chain is made anew from there on."""
     lines = MANIFEST.read_bytes().splitlines()
     lines[-1] = lines[-1].replace(b"{", b'{"at":"2020-01-01T00:00:00+00:00",', 1)
@@ -221,7 +221,7 @@ def test_evidence_with_a_key_twice_is_refused(run: Path, name: str, gate: str) -
     assert f"has the key '{first}' twice" in found[-1].remedy
 
 
-def test_a_manifest_with_lines_taken_out_before_the_rounds_is_refused(run: Path) -> None:
+def test_a_manifest_with_lines_removed_before_the_rounds_is_refused(run: Path) -> None:
     """The chain is made anew, so it holds; the rounds name a line that is no longer there."""
     head, kept = START, []
     for entry in [one for one in Manifest().entries if one.path != "data/episodes/quickstart_shadow.meta.json"]:
@@ -234,7 +234,7 @@ def test_a_manifest_with_lines_taken_out_before_the_rounds_is_refused(run: Path)
 
 def test_a_round_whose_judge_refuses_the_key_leaves_the_ticket(run: Path) -> None:
     with JudgeServer(lambda n: "401") as server:
-        refused(1, "quickstart", JUDGE | {"SCORER_BASE_URL": server.url}, "401")
+        assert_refused(1, "quickstart", JUDGE | {"SCORER_BASE_URL": server.url}, "401")
     assert admit(CONFIG).profile == "quickstart"
 
 
@@ -258,7 +258,7 @@ def test_a_round_without_its_files_leaves_the_ticket(run: Path) -> None:
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_round_leaves_the_ticket_of_a_trained_run(run: Path, number: int) -> None:
     trained()
-    refused(
+    assert_refused(
         number,
         "quickstart",
         JUDGE,
@@ -275,7 +275,7 @@ def test_a_round_leaves_the_ticket_of_a_trained_run(run: Path, number: int) -> N
 def test_a_round_leaves_a_ticket_with_sign_offs(run: Path, name: str) -> None:
     signed = PREFLIGHT / name
     signed.write_text("{}")
-    refused(1, "quickstart", JUDGE, f"would withdraw it, but these depend on it: {signed}")
+    assert_refused(1, "quickstart", JUDGE, f"would withdraw it, but these depend on it: {signed}")
     assert signed.exists()
 
 
@@ -356,7 +356,7 @@ def test_a_ticket_that_results_stand_on_is_not_renewed(updated: str) -> None:
         readmit(silent)
 
 
-def test_a_passed_row_leaves_no_gate_out_of_a_deep_verification(run: Path) -> None:
+def test_a_passed_row_exempts_no_gate_from_deep_verification(run: Path) -> None:
     ticket = read_round(TICKET)
     invented = Finding("judge", "measured", 1.0, "==", 1.0, True, "", "", {})
     assert replace(ticket, findings=[*ticket.findings, invented]).unmeasured == set()

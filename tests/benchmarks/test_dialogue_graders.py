@@ -44,7 +44,7 @@ def test_questbench_choices(first: str, last: str, authors: bool, ours: bool) ->
     assert grade_choice(first, last, gold=2) == {"chosen": authors, "well_formed": ours}
 
 
-def test_questbench_asks_again_for_a_choice_and_reads_the_authors_file(tmp_path: Path) -> None:
+def test_questbench_asks_again_and_reads_the_authors_file(tmp_path: Path) -> None:
     path = tmp_path / "gsm.csv"
     header = "Rewritten Problem,Variables,Possible Questions,GT Question,Full Problem,Full Answer\n"
     row = '"How much?","{""N"": ""customers"", ""A"": ""the tip""}","[""A"", ""N""]",N,Full,40\n'

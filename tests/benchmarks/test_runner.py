@@ -64,7 +64,7 @@ def values(result: BenchmarkResult) -> dict[tuple[str, str], float | None]:
     return {(one.name, one.rule): one.figure.value for one in result.measures}
 
 
-def test_both_rules_stand_side_by_side_and_example_rows_are_no_score(askgate: Askgate) -> None:
+def test_both_rules_are_shown_and_example_rows_get_no_score(askgate: Askgate) -> None:
     arguments = ("--bench", "gsm8k-insufficient", "--data", INSUFFICIENT, "--model", "models/tiny", "--limit", "2")
     made = askgate("eval", *arguments)
     assert made.code == 0
@@ -94,7 +94,7 @@ def test_both_dialogues_of_a_row_are_kept(tmp_path: Path) -> None:
     assert said == [[ask, wrong, wrong, wrong], [ask, right]]
 
 
-def test_a_name_that_is_no_benchmark_is_refused_with_those_that_are(askgate: Askgate) -> None:
+def test_an_unknown_benchmark_is_refused_with_the_known_names(askgate: Askgate) -> None:
     refused = askgate("eval", "--bench", "gsm9k", "--data", INSUFFICIENT, "--model", "models/tiny")
     assert refused.code == 2
     assert f"choose from {', '.join(BENCHMARKS)}" in refused.err
@@ -145,7 +145,7 @@ def test_an_unfinished_line_of_answers_is_cut_off(tmp_path: Path) -> None:
     assert path.read_bytes().endswith(b"}\n")
 
 
-def test_results_of_two_models_are_compared_if_file_and_rows_are_the_same(askgate: Askgate) -> None:
+def test_two_models_are_compared_on_equal_file_and_rows(askgate: Askgate) -> None:
     """Folder, GGUF file and llama.cpp's server; the page has one table with three columns."""
     folder = policy_folders(Path("models/tiny"))[0]
     write_gguf(load_merged(folder, None), load_tokenizer(folder), Path("tiny.gguf"), "f16", "tiny")
@@ -183,7 +183,7 @@ def test_with_actions_a_model_may_use_its_tools(tmp_path: Path) -> None:
     assert sent[1]["messages"][-1] == {"role": "user", "content": "42"}
 
 
-def test_a_later_turn_has_the_tool_calls_of_the_earlier_ones(tmp_path: Path) -> None:
+def test_later_turns_have_the_tool_calls_of_earlier_ones(tmp_path: Path) -> None:
     data = tmp_path / "one.jsonl"
     data.write_bytes(INSUFFICIENT.read_bytes().split(b"\n")[0] + b"\n")
     turns = ("<calc>2 + 2</calc>", "<ask>How many loaves does she bake?</ask>", "<answer>60</answer>")

@@ -50,14 +50,14 @@ def test_the_baseline_is_beside_it_and_differences_are_marked(page: Any, site: S
     assert page.locator(".side > h4").all_inner_texts() == ["baseline", "policy at step 3"]
 
 
-def test_a_sample_of_a_rebuilt_pool_is_not_taken_for_the_old_one(page: Any, site: Served) -> None:
+def test_a_rebuilt_pools_sample_is_not_taken_for_the_old(page: Any, site: Served) -> None:
     write_episodes(Path(), POOL, [replace(pool_sample(LACKS_THE_YEAR), prompt="another question")])
     site.update_indexes()
     page.goto(f"{site.url}/episode?file={quote(TRAINED)}&line=12")
     assert "no pool in data/ has this sample" in page.locator(".secret").inner_text()
 
 
-def test_the_list_begins_with_failures_of_the_last_evaluation_and_keys_walk_it(
+def test_the_list_begins_with_the_last_evaluations_failures(
     page: Any,
     site: Served,
 ) -> None:

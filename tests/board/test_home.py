@@ -77,7 +77,7 @@ def test_green_is_one_line_and_red_is_in_full(page: Any, site: Served) -> None:
     assert "pool: figure" in page.locator("#round1 > .lights").first.inner_text()
 
 
-def test_an_amber_is_in_full_and_the_headline_has_its_colour(page: Any, site: Served) -> None:
+def test_an_amber_is_in_full_and_colours_the_headline(page: Any, site: Served) -> None:
     fact = Check("judge_weight", 0.0, ">", 0.0, False, "the judge decides <b>nothing</b>", "评委不起作用")
     write_json(Path("reports/ppo_eval_x.json"), replace(reported(one(control=CONTROL)), ambers=[fact]))
     page.goto(site.url)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from src.board.owner_lights import CachedSums, round_lights
+from src.board.owner_lights import CachedFingerprints, round_lights
 from src.board.runs import EVERY, LogTail, Measured, thinned
 from src.core.check import check
 from src.core.files import write_json
@@ -27,8 +27,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def colours(sums: CachedSums | None = None) -> list[dict[str, str]]:
-    return [{light.name: light.colour for light in one.lights} for one in round_lights(sums or CachedSums())]
+def colours(sums: CachedFingerprints | None = None) -> list[dict[str, str]]:
+    return [{light.name: light.colour for light in one.lights} for one in round_lights(sums or CachedFingerprints())]
 
 
 def test_before_any_round_all_lights_are_grey() -> None:
@@ -57,7 +57,7 @@ def test_a_failed_gate_turns_its_light_red(gate: str, check: str, light: str) ->
     first, second = colours()
     assert [name for name, colour in first.items() if colour == "red"] == [light]
     assert second[light] == "green"
-    red = next(one for one in round_lights(CachedSums())[0].lights if one.colour == "red")
+    red = next(one for one in round_lights(CachedFingerprints())[0].lights if one.colour == "red")
     assert red.why.startswith("1 of ")
     assert red.why.endswith(f" failed: {gate}: {check}")
 
@@ -74,7 +74,7 @@ def test_a_handwritten_verdict_is_not_believed() -> None:
 
 def test_a_changed_file_turns_its_lights_off() -> None:
     write_rounds()
-    sums = CachedSums()
+    sums = CachedFingerprints()
     assert colours(sums)[0]["data"] == "green"
     WEIGHTS.write_text('{"weights": {"success": 1.0}}\n')
     first = colours(sums)[0]
@@ -87,10 +87,10 @@ def test_an_amber_that_is_signed_off_says_so(monkeypatch: pytest.MonkeyPatch) ->
     fact = check("judge_weight", 0.0, ">", 0.0, "use a better judge", "请更换评委")
     write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))
     Manifest().record([TICKET])
-    light = round_lights(CachedSums())[1].lights[-1]
+    light = round_lights(CachedFingerprints())[1].lights[-1]
     assert (light.colour, light.unsigned) == ("amber", ["judge_weight"])
     monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada (it is off)")])
-    light = round_lights(CachedSums())[1].lights[-1]
+    light = round_lights(CachedFingerprints())[1].lights[-1]
     assert (light.colour, light.unsigned, light.signed) == ("amber", [], {"judge_weight": "Ada (it is off)"})
     assert (
         light.why
@@ -114,7 +114,7 @@ def test_ambers_of_the_judge_are_on_the_light_of_scoring(name: str) -> None:
     fact = check(name, 0.67, "<=", 0.25, "the judge scored worthless answers high", "评委给无价值回答高分")
     write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))
     Manifest().record([TICKET])
-    lights = {one.name: one for one in round_lights(CachedSums())[1].lights}
+    lights = {one.name: one for one in round_lights(CachedFingerprints())[1].lights}
     assert (lights["scoring"].colour, lights["scoring"].unsigned) == ("amber", [name])
     assert "passed; the owner must know: " in lights["scoring"].why
     assert (lights["evidence"].colour, lights["evidence"].ambers) == ("green", ())
@@ -167,7 +167,7 @@ def test_who_waits_gets_the_state_of_now() -> None:
     assert measured.get(WAIT_S) == "new"
 
 
-def test_the_first_page_shows_rounds_that_ended_after_the_last_look() -> None:
+def test_the_first_page_shows_rounds_that_ended_after_refresh() -> None:
     write_rounds()
     with served(Path.cwd()) as site:
         site.board.refresh(WAIT_S)
@@ -176,7 +176,7 @@ def test_the_first_page_shows_rounds_that_ended_after_the_last_look() -> None:
         assert "pool: figure" in site.get("/")[2]
 
 
-def test_the_page_behind_an_amber_light_says_what_it_means_and_how_to_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_amber_page_says_its_meaning_and_how_to_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     write_rounds()
     fact = check("judge_weight", 0.0, ">", 0.0, "the judge decides nothing; use a better one", "评委不起作用")
     write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))

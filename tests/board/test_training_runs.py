@@ -61,7 +61,7 @@ def test_runs_are_listed_newest_first_with_what_differs(page: Any, site: Served)
     assert "alpha: 0.1" in page.locator("pre.file").inner_text()
 
 
-def test_tokens_are_shown_with_their_figures_and_what_is_missing_is_named(page: Any, site: Served) -> None:
+def test_tokens_have_figures_and_missing_ones_are_named(page: Any, site: Served) -> None:
     file = f"{TRAINING}/step_00001.jsonl"
     trace = TokenTrace(1, [0, 0, 1], ["<b>", " bay", "7"], [-0.01, -4.0, -0.5], [0.0, 0.4, 2.0])
     write_json(token_file(Path(file)), [trace])

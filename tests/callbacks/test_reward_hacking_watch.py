@@ -109,7 +109,7 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
         run(tmp_path / "wild", steps)
 
 
-def test_the_first_right_answers_of_a_weak_policy_are_no_spike(tmp_path: Path, samples: list[Sample]) -> None:
+def test_a_weak_policys_first_right_answers_are_no_spike(tmp_path: Path, samples: list[Sample]) -> None:
     steps = batches([replace(demonstration_episode(sample), reward={"outcome": 0.0}) for sample in samples])
     some, many = (
         [replace(one, reward={"outcome": float(place % apart == 0)}) for place, one in enumerate(steps[6])]

@@ -84,7 +84,7 @@ def test_only_the_chosen_sample_depends_on_the_policies(made: Demo) -> None:
     assert {one.provenance.split for one in made.samples} == {"shadow"}
 
 
-def test_the_chosen_sample_is_solved_by_asking_and_by_the_trained_policy_alone(made: Demo) -> None:
+def test_only_the_trained_policy_solves_the_chosen_sample_by_asking(made: Demo) -> None:
     failed = [replace(one, success=False) for one in made.sides["base"].episodes]
     place = next(at for at, one in enumerate(failed) if one.needs_clarification)
     solved = [*failed[:place], replace(failed[place], success=True, received_info=True), *failed[place + 1 :]]

@@ -130,7 +130,7 @@ def test_a_server_that_refuses_is_named_without_the_key(samples: list[Sample]) -
     assert KEY not in str(refused.value)
 
 
-def test_of_several_models_of_a_server_one_has_to_be_named(samples: list[Sample]) -> None:
+def test_one_of_a_servers_several_models_must_be_named(samples: list[Sample]) -> None:
     with scripted("<answer>1</answer>", models=("a", "b")) as server:
         with pytest.raises(BadInput, match=r"offers 2 models \(a, b\).*POLICY_MODEL"), open_policy(server.url):
             pass
@@ -158,7 +158,7 @@ def test_what_is_no_policy_is_refused_with_what_to_type(tmp_path: Path, monkeypa
         assert why in str(refused.value)
 
 
-def test_plain_chat_is_rendered_by_the_chat_template_and_continued_as_by_transformers(tmp_path: Path) -> None:
+def test_plain_chat_equals_the_chat_template_and_generation_of_transformers(tmp_path: Path) -> None:
     """Also in the middle of a dialogue and with a system prompt. The GGUF file says the same."""
     model, tokenizer = qwen3(), tokenizer_like("qwen2")
     model.save_pretrained(tmp_path)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from src.checkpoint.state import pack_state, same_layout, unpack_state
+from src.checkpoint.state import pack_state, require_same_layout, unpack_state
 from src.core.errors import BadInput
 from src.runtime import disk as durable
 
@@ -133,11 +133,11 @@ def test_unsupported_values_are_refused_with_their_path(tmp_path: Path, value: A
 def test_a_different_layout_is_refused_with_its_path() -> None:
     like = {"a.b": torch.zeros(2, 3), "c": torch.zeros(4)}
     fits = {"a.b": torch.ones(2, 3), "c": torch.ones(4)}
-    same_layout(fits, like, "run")
+    require_same_layout(fits, like, "run")
 
     def refusal(**weights: Any) -> str:
         with pytest.raises(BadInput) as refused:
-            same_layout({**fits, **weights}, like, "run")
+            require_same_layout({**fits, **weights}, like, "run")
         return str(refused.value)
 
     assert "run: weights.a.b: the checkpoint has [3, 2] torch.float32, this run needs [2, 3]" in refusal(
@@ -147,7 +147,7 @@ def test_a_different_layout_is_refused_with_its_path() -> None:
     assert "run: weights.c: the checkpoint has int, this run needs [4]" in refusal(c=3)
     assert "run: weights: d has no place in this run" in refusal(d=torch.ones(1))
     with pytest.raises(BadInput, match="run: weights: c is missing"):
-        same_layout({"a.b": torch.ones(2, 3)}, like, "run")
+        require_same_layout({"a.b": torch.ones(2, 3)}, like, "run")
 
 
 def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text(json.dumps({"a": {"$call": "os.system"}}))
     spoilt(r"\$call means nothing here")
     with pytest.raises(BadInput, match=r"state: weights.a: the checkpoint has \[2\]"):
-        same_layout(unpack_state(tmp_path), {"a": torch.ones(5), "b": torch.ones(3)}, "state")
+        require_same_layout(unpack_state(tmp_path), {"a": torch.ones(5), "b": torch.ones(3)}, "state")
 
 
 def test_truncating_the_file_later_does_not_change_loaded_tensors(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def spoilt(pool: Path, fault: Fault, folder: Path) -> Path:
     return copy
 
 
-def refused(outcome: Outcome, *said: str) -> None:
+def assert_refused(outcome: Outcome, *said: str) -> None:
     assert outcome.code == 2, outcome
     assert outcome.out == ""
     assert outcome.err.startswith("askgate: ")
@@ -85,7 +85,7 @@ def old(tmp_path: Path) -> Path:
     return out
 
 
-def untouched(out: Path) -> None:
+def assert_untouched(out: Path) -> None:
     assert out.read_bytes() == b"old\n"
     assert sidecar(out).read_bytes() == b"old facts\n"
     assert sorted(out.parent.iterdir()) == sorted([out, sidecar(out)])
@@ -98,8 +98,8 @@ def test_a_spoilt_pool_is_refused_with_its_line(
 ) -> None:
     pool = spoilt(small_pool, fault, tmp_path)
     named = ["--in", pool] if verb == "difficulty_metrics" else [pool]
-    refused(askgate(verb, *named, "--out", old), f"{pool}:{AT}: ", FAULTS[fault])
-    untouched(old)
+    assert_refused(askgate(verb, *named, "--out", old), f"{pool}:{AT}: ", FAULTS[fault])
+    assert_untouched(old)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
@@ -107,8 +107,8 @@ def test_validation_refuses_a_spoilt_pool_and_a_spoilt_shadow_set(
     fault: Fault, askgate: Askgate, small_pool: Path, small_shadow: Path, tmp_path: Path
 ) -> None:
     pool, shadow = spoilt(small_pool, fault, tmp_path), spoilt(small_shadow, fault, tmp_path)
-    refused(askgate("validate_pool", pool, "--leak_check", small_shadow), f"{pool}:{AT}: ", FAULTS[fault])
-    refused(askgate("validate_pool", small_pool, "--leak_check", shadow), f"{shadow}:{AT}: ", FAULTS[fault])
+    assert_refused(askgate("validate_pool", pool, "--leak_check", small_shadow), f"{pool}:{AT}: ", FAULTS[fault])
+    assert_refused(askgate("validate_pool", small_pool, "--leak_check", shadow), f"{shadow}:{AT}: ", FAULTS[fault])
 
 
 @pytest.fixture
@@ -128,12 +128,16 @@ def test_spoilt_metrics_are_refused_with_their_line(
     (tmp_path / "spoilt").mkdir()
     bad = spoilt(metrics, fault, tmp_path / "spoilt")
     shutil.copy(bad, metrics)
-    refused(askgate("difficulty_bucketize", "--metrics", metrics, "--out", old), f"{metrics}:{AT}: ", FAULTS[fault])
-    untouched(old)
+    assert_refused(
+        askgate("difficulty_bucketize", "--metrics", metrics, "--out", old), f"{metrics}:{AT}: ", FAULTS[fault]
+    )
+    assert_untouched(old)
 
 
 def test_the_flag_of_missing_held_out_samples_is_named(small_pool: Path, askgate: Askgate) -> None:
-    refused(askgate("validate_pool", small_pool, "--leak_check", "none.jsonl"), "--leak-check none.jsonl: no such file")
+    assert_refused(
+        askgate("validate_pool", small_pool, "--leak_check", "none.jsonl"), "--leak-check none.jsonl: no such file"
+    )
 
 
 def test_samples_prints_demonstrations_of_a_pool(small_pool: Path, askgate: Askgate) -> None:
@@ -159,7 +163,7 @@ def test_a_missing_file_is_named_and_nothing_is_written(
     arguments: list[str], askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(askgate(*arguments), "none")
+    assert_refused(askgate(*arguments), "none")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -174,8 +178,8 @@ def test_a_missing_file_is_named_and_nothing_is_written(
     ],
 )
 def test_impossible_flag_values_are_named(flags: list[str], said: str, askgate: Askgate, old: Path) -> None:
-    refused(askgate("build_rollout_pool", "--n", "10", "--out", old, *flags), said)
-    untouched(old)
+    assert_refused(askgate("build_rollout_pool", "--n", "10", "--out", old, *flags), said)
+    assert_untouched(old)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,7 @@ def test_a_usage_error_names_its_flag(flags: list[str], askgate: Askgate, old: P
     assert outcome.code == 2
     assert outcome.out == ""
     assert flags[0].replace("_", "-") in outcome.err.splitlines()[-1]
-    untouched(old)
+    assert_untouched(old)
 
 
 def test_an_unknown_verb_is_a_usage_error(askgate: Askgate) -> None:
@@ -207,10 +211,14 @@ def test_an_unknown_verb_is_a_usage_error(askgate: Askgate) -> None:
 
 
 def test_unknown_tasks_and_targets_are_named(askgate: Askgate, small_pool: Path, metrics: Path, old: Path) -> None:
-    refused(askgate("validate_pool", small_pool, "--by_task", "hotpotqa,squad"), "--by-task: 'squad' is not known")
+    assert_refused(
+        askgate("validate_pool", small_pool, "--by_task", "hotpotqa,squad"), "--by-task: 'squad' is not known"
+    )
     target = ["--target", "easy:0.5,medium:0.5,hard:0.5"]
-    refused(askgate("difficulty_bucketize", "--metrics", metrics, "--out", old, *target), "--target: the shares sum")
-    untouched(old)
+    assert_refused(
+        askgate("difficulty_bucketize", "--metrics", metrics, "--out", old, *target), "--target: the shares sum"
+    )
+    assert_untouched(old)
 
 
 def test_an_incomplete_template_is_named_with_file_and_field(askgate: Askgate, tmp_path: Path, old: Path) -> None:
@@ -220,19 +228,19 @@ def test_an_incomplete_template_is_named_with_file_and_field(askgate: Askgate, t
     del templates[1]["role"]
     (pack / "gsm8k.json").write_text(json.dumps(templates), encoding="utf-8")
     outcome = askgate("build_rollout_pool", "--n", "10", "--templates_dir", pack, "--out", old)
-    refused(outcome, str(pack / "gsm8k.json"), templates[1]["id"], "role")
-    untouched(old)
+    assert_refused(outcome, str(pack / "gsm8k.json"), templates[1]["id"], "role")
+    assert_untouched(old)
 
 
 def test_a_pool_without_its_sidecar_is_refused(askgate: Askgate, small_pool: Path, tmp_path: Path, old: Path) -> None:
     alone = tmp_path / "alone.jsonl"
     shutil.copy(small_pool, alone)
-    refused(askgate("difficulty_metrics", "--in", alone, "--out", old), str(sidecar(alone)))
-    untouched(old)
+    assert_refused(askgate("difficulty_metrics", "--in", alone, "--out", old), str(sidecar(alone)))
+    assert_untouched(old)
 
 
 def test_a_folder_is_not_an_output(askgate: Askgate, tmp_path: Path) -> None:
-    refused(askgate("build_rollout_pool", "--n", "10", "--out", tmp_path), str(tmp_path))
+    assert_refused(askgate("build_rollout_pool", "--n", "10", "--out", tmp_path), str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +256,7 @@ def test_a_folder_is_not_an_output(askgate: Askgate, tmp_path: Path) -> None:
 )
 def test_a_percentage_in_place_of_a_share_is_refused(arguments: list[str], askgate: Askgate) -> None:
     """With `--max_easy_pct 30` a pool of only easy samples would pass."""
-    refused(askgate(*arguments), arguments[1].replace("_", "-"), "write 0.30")
+    assert_refused(askgate(*arguments), arguments[1].replace("_", "-"), "write 0.30")
 
 
 def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, small_shadow: Path) -> None:

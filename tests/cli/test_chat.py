@@ -74,7 +74,7 @@ def test_the_simulator_plays_the_user_of_a_pool(
     assert "no action Nothing to say." in done.out
 
 
-def test_the_embedded_base_talks_about_the_built_in_worlds_in_chinese(
+def test_the_embedded_base_talks_about_built_in_worlds_in_chinese(
     askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     type_lines(monkeypatch)
@@ -109,7 +109,7 @@ def test_ctrl_c_ends_it_politely(articles: Path) -> None:
     assert "Traceback" not in out
 
 
-def test_ctrl_c_just_before_the_wait_for_a_line_is_noticed(tmp_path: Path) -> None:
+def test_ctrl_c_just_before_waiting_for_input_is_noticed(tmp_path: Path) -> None:
     """`interrupt_main` marks the signal as arrived without interrupting the wait, as one that comes just before it."""
     script = tmp_path / "reads.py"
     script.write_text(
@@ -161,7 +161,7 @@ def test_articles_are_read_from_jsonl_and_from_text(articles: Path, tmp_path: Pa
         read_articles(articles)
 
 
-def test_the_language_of_a_typed_task_is_that_of_its_words() -> None:
+def test_a_typed_task_has_the_language_of_its_words() -> None:
     assert typed_sample("When?", ()).lang == "en"
     assert typed_sample("什么时候？", ()).lang == "zh"
 

@@ -43,7 +43,7 @@ def test_what_is_missing_is_named_with_what_to_type(askgate: Askgate, monkeypatc
     monkeypatch.setenv("SCORER_PROVIDER", "openai")
     monkeypatch.delenv("SCORER_API_KEY", raising=False)
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(0, 0, 2**30))
-    monkeypatch.setattr(doctor, "LEAST_PYTHON", (9, 9))
+    monkeypatch.setattr(doctor, "MIN_PYTHON", (9, 9))
     monkeypatch.setattr(doctor, "_version", lambda name: "" if name in ("xllamacpp", "bitsandbytes") else "1.0")
     code, found = findings(askgate)
     assert code == 2

@@ -172,7 +172,7 @@ def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate, monkeypatc
         assert not [line for line in lines if line.endswith("...")], "a sentence is cut off"
 
 
-def test_the_fixed_limits_of_clue_overlap_are_those_of_the_check(askgate: Askgate) -> None:
+def test_the_fixed_clue_overlap_limits_equal_those_checked(askgate: Askgate) -> None:
     shown = " ".join(askgate("validate-difficulty", "--help").out.split())
     assert f"the lower limit is fixed at {EASY_OVERLAP_MIN:.2f}." in shown
     assert f"the upper limit is fixed at {HARD_OVERLAP_MAX:.2f}." in shown
@@ -192,7 +192,7 @@ def test_help_has_eight_groups_each_with_an_example_that_parses(askgate: Askgate
 
 @pytest.mark.parametrize("arguments", [["validate_pool", "--max_len"], ["validate-pool", "--max-len"],
                                        ["scorecache", "replay_bad", "--prof_ile"]])  # fmt: skip
-def test_verbs_and_flags_may_be_written_with_a_hyphen_or_an_underscore(arguments: list[str], askgate: Askgate) -> None:
+def test_verbs_and_flags_may_have_a_hyphen_or_an_underscore(arguments: list[str], askgate: Askgate) -> None:
     """The last flag lacks its value or does not exist, which only the right verb can say."""
     refused = askgate(*arguments)
     assert refused.code == 2
@@ -249,7 +249,7 @@ def test_verify_does_not_import_heavy_libraries() -> None:
     (".venv/bin/askgate", "/usr/bin/askgate", False),
     ("src/cli/__main__.py", None, False),
 ])  # fmt: skip
-def test_a_user_of_make_is_told_how_to_put_askgate_on_the_path(
+def test_a_make_user_is_told_how_to_extend_the_path(
     program: str, on_path: str | None, told: bool, askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -129,7 +129,7 @@ def test_lines_of_the_evidence_are_in_chinese(monkeypatch: pytest.MonkeyPatch) -
 
 
 def is_chinese(text: str) -> bool:
-    return bool(CHINESE.search(show.in_chinese(text.rstrip(".").replace("{}", "1"))))
+    return bool(CHINESE.search(show.translated(text.rstrip(".").replace("{}", "1"))))
 
 
 def test_gates_and_checks_have_chinese_names(
@@ -179,6 +179,6 @@ def test_skipped_rows_plan_and_readme_are_in_chinese(
         ("8 rollout slots, packs of 1,024 tokens", "8 个 rollout 槽位，每包 1,024 个词元"),
         ("6.2 s for 5 steps, 2 of them warm start (3.9 s)", "5 步，共 6.2 s，其中热启动 2 步（3.9 s）"),
     ):
-        assert show.in_chinese(row).startswith(said)
+        assert show.translated(row).startswith(said)
     monkeypatch.setenv("ASKGATE_LANG", "en")
-    assert show.in_chinese("has no rows") == "has no rows"
+    assert show.translated("has no rows") == "has no rows"

@@ -180,7 +180,7 @@ def test_a_row_that_breaks_a_rule_is_skipped_and_named(
     assert re.sub(r"\s+", " ", documented).find(made.out.splitlines()[0]) > 0
 
 
-def test_word_problems_that_cannot_be_used_are_named_with_line_and_rule(
+def test_unusable_word_problems_are_named_with_line_and_rule(
     askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -242,7 +242,7 @@ def test_long_answers_and_a_mix_without_effect_are_said(
     assert "-" not in again.out.split("rows read")[1].split("\n")[0]
 
 
-def test_what_a_small_pool_of_word_problems_cannot_measure_has_its_reason(
+def test_unmeasured_checks_of_few_word_problems_have_a_reason(
     askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -260,7 +260,7 @@ def test_what_a_small_pool_of_word_problems_cannot_measure_has_its_reason(
     assert "template" not in done.out.split("FAILED validate_pool")[0].split("registers")[1]
 
 
-def test_word_problems_of_which_none_can_lack_a_sentence_say_why(
+def test_word_problems_that_need_every_sentence_say_why(
     askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -292,7 +292,7 @@ def test_word_problems_of_which_none_can_lack_a_sentence_say_why(
     assert "跳过：2*11 等于 22，不是 23" in said.out
 
 
-def test_rows_that_break_one_rule_are_one_line_and_the_remedy_begins_with_them(
+def test_rows_that_break_one_rule_share_a_line(
     askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -316,7 +316,7 @@ def test_rows_that_break_one_rule_are_one_line_and_the_remedy_begins_with_them(
     assert "怎么办：先转换：jq -c" in askgate(*build).err
 
 
-def test_rows_without_pages_and_pages_that_are_not_found_are_said(
+def test_rows_without_pages_and_unfound_pages_are_said(
     askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -82,7 +82,7 @@ def test_an_ambiguous_profile_is_refused(verb: tuple[str, ...], before: tuple[st
     assert "add --profile quickstart or --profile rc1" in done.err
 
 
-def test_a_round_run_by_hand_counts_as_a_run_of_its_profile(askgate: Askgate) -> None:
+def test_a_round_run_by_hand_counts_for_its_profile(askgate: Askgate) -> None:
     ROUND1.parent.mkdir(parents=True)
     ROUND1.write_text('{"profile": "rc1"}')
     assert askgate("status").profile == "rc1"

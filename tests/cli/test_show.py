@@ -11,8 +11,7 @@ import pytest
 import typer
 from rich.cells import cell_len
 
-from src.cli.show import Terminal, complain, finish, number, say
-from src.cli.show import made as made_files
+from src.cli.show import Terminal, finish, note, number, print_outputs, say
 from src.core.check import Check, Report, check, evidence, now, report
 
 GOOD = check("distinct2[hotpotqa,zh]", 0.6423, ">=", 0.6, "add templates", "增加模板")
@@ -98,7 +97,7 @@ def test_a_value_near_its_threshold_never_looks_equal(printed: Callable[[], str]
 def test_a_line_number_is_not_an_emoji(capsys: pytest.CaptureFixture[str]) -> None:
     place = "[bold]e.jsonl:100: not valid JSON"
     say(place)
-    complain(place)
+    note(place)
     assert capsys.readouterr() == (f"{place}\n", f"{place}\n")
 
 
@@ -116,9 +115,9 @@ def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) 
 def test_unusable_records_of_a_source_are_reported(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
     file = tmp_path / "pool.jsonl"
     file.write_text("{}")
-    made_files([file], as_json=False, left_aside={"hotpotqa": 0, "gsm8k": 858})
+    print_outputs([file], as_json=False, left_aside={"hotpotqa": 0, "gsm8k": 858})
     printed = capfdbinary.readouterr().out.decode()
     assert "skipped 858 records of gsm8k: repeated, or without a way to the answer" in printed
     assert "hotpotqa" not in printed
-    made_files([file], as_json=True, left_aside={"hotpotqa": 0, "gsm8k": 858})
+    print_outputs([file], as_json=True, left_aside={"hotpotqa": 0, "gsm8k": 858})
     assert json.loads(capfdbinary.readouterr().out)["left_aside"] == {"gsm8k": 858}

@@ -73,7 +73,7 @@ def test_without_a_terminal_a_stage_has_two_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_a_stage_that_crashes_shows_its_last_lines_and_what_to_type(tmp_path: Path, terminal: bool) -> None:
+def test_a_crashed_stage_shows_last_lines_and_what_to_type(tmp_path: Path, terminal: bool) -> None:
     command = program(fail="print('no such judge'); raise SystemExit(2)")
     if terminal:
         code, shown = in_terminal([], 80, folder=tmp_path, command=command)

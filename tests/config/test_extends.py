@@ -95,7 +95,7 @@ def test_profiles_extend_too(place: Path) -> None:
     assert found.model_copy(update={"sizes": shipped.sizes}) == shipped
 
 
-def test_edits_of_rc1_by_its_owner_leave_quickstart_as_it_is(place: Path) -> None:
+def test_the_owners_edits_of_rc1_leave_quickstart_unchanged(place: Path) -> None:
     shipped, owners = load_profile("quickstart"), read_yaml(Path("configs/gates/rc1.yaml"))
     owners["owner_key"], owners["sizes"]["probe"] = "owner.pub", 99
     owners["thresholds"]["counts"]["ablation_seeds"] = 3
@@ -116,7 +116,7 @@ def test_a_message_names_the_file_that_has_the_setting(place: Path) -> None:
         load_train_config(own)
 
 
-def test_a_missing_setting_names_a_file_that_exists_and_the_value(place: Path) -> None:
+def test_a_missing_setting_names_an_existing_file_and_the_value(place: Path) -> None:
     """The user has rc1.yaml of an earlier version; the quickstart.yaml that extends it is the package's."""
     owners = read_yaml(Path("configs/gates/rc1.yaml"))
     del owners["thresholds"]["need_ask_pp_min"]
@@ -158,7 +158,7 @@ def test_stages_notice_a_changed_threshold(place: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["round1", "round2"])
-def test_rounds_notice_a_change_of_the_trial_config_that_they_check(place: Path, name: str) -> None:
+def test_rounds_notice_a_changed_trial_config(place: Path, name: str) -> None:
     for loop in ("rc1", "quickstart"):
         profile = load_profile(loop)
         stage = {stage.name: stage for stage in stages_of(profile)}[name]

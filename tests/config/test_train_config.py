@@ -165,7 +165,7 @@ def test_several_seeds_have_a_folder_each(tmp_path: Path) -> None:
     assert two.checkpoints(2) == Path("checkpoints/local/seed_2")
 
 
-def test_a_stored_config_of_another_version_is_refused_with_its_key() -> None:
+def test_another_versions_stored_config_is_refused_with_its_key() -> None:
     settings = load_train_config(Path("configs/quickstart.yaml")).model_dump(mode="json")
     assert stored_config(settings, "final_model").steps == settings["steps"]
     settings["optimizer"]["dropped"] = True

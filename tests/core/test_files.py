@@ -207,8 +207,8 @@ def test_two_outputs_may_not_be_one_file(tmp_path: Path) -> None:
 
 
 def test_different_files_do_not_overlap(tmp_path: Path) -> None:
-    pool = tmp_path / "pool.jsonl"
-    refuse_overlap({"--out": tmp_path / "pool.json", "--list": tmp_path / "pool.metrics.jsonl"}, {"--in": pool})
+    outputs = {"--out": tmp_path / "pool.json", "--list": tmp_path / "pool.metrics.jsonl"}
+    assert refuse_overlap(outputs, {"--in": tmp_path / "pool.jsonl"}) is None
 
 
 def test_a_sweep_removes_only_half_written_files(tmp_path: Path) -> None:

@@ -79,13 +79,13 @@ def test_written_records_are_read_back(
     assert list(read_records(path, Article)) == articles
 
 
-def test_the_mark_of_utf_8_that_windows_writes_is_read_over(tmp_path: Path) -> None:
+def test_the_byte_order_mark_of_windows_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1}\n', encoding="utf-8-sig")
     assert list(read_lines(path)) == [(1, b'{"a": 1}\n')]
 
 
-def test_a_file_in_gbk_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:
+def test_a_gbk_file_is_refused_with_the_command_converting_it(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": "问题"}\n', encoding="gbk")
     with pytest.raises(BadInput, match=r"rows.jsonl:1: invalid UTF-8 at byte 7.*iconv -f GBK -t UTF-8 \S+rows.jsonl >"):

@@ -41,9 +41,7 @@ def test_the_base_of_adapters_is_found_from_any_folder(
     assert find_policy(str(project / "base")) == (project / "base", None)
 
 
-def test_a_base_that_is_nowhere_is_named_with_the_file_and_the_flag(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_base_is_named_with_file_and_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     make_adapters(Path("lora"), "gone")
     with pytest.raises(BadInput, match=r"lora/adapter_config.json: the base model gone .* --model BASE --adapter lora"):

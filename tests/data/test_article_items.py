@@ -146,7 +146,7 @@ def lead_of(sentence: str, question: str, answer: str, title: str = "") -> str:
         ),
     ],
 )
-def test_a_sentence_that_does_not_introduce_the_question_is_not_said(
+def test_a_sentence_not_introducing_the_question_is_not_said(
     sentence: str, question: str, answer: str, title: str
 ) -> None:
     assert lead_of(sentence, question, answer, title) == ""

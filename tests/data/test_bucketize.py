@@ -104,7 +104,7 @@ def test_an_empty_bucket_is_named_with_its_remedy(tmp_path: Path, monkeypatch: p
     assert not (tmp_path / "seed.balanced.jsonl").exists()
 
 
-def test_advice_on_a_source_that_no_flag_changes_names_only_the_target(tmp_path: Path) -> None:
+def test_advice_on_a_fixed_source_names_only_the_target(tmp_path: Path) -> None:
     samples = [graded(f"{level}{number}", "gsm8k", level) for level in ("easy", "medium") for number in range(9)]
     pool = write_pool(tmp_path / "seed.jsonl", samples, mix=ONE_TASK, source="messages")
     metrics, out = tmp_path / "seed.metrics.jsonl", tmp_path / "balanced.jsonl"

@@ -227,7 +227,7 @@ def test_records_are_used_again_only_where_there_are_too_few(tmp_path: Path) -> 
     assert any("comes_from_elsewhere" in contradictions(one, other) for one in samples)
 
 
-def test_a_part_of_a_pool_is_measured_like_a_balanced_pool(tmp_path: Path) -> None:
+def test_part_of_a_pool_is_measured_like_balanced_pools(tmp_path: Path) -> None:
     pool, part = tmp_path / "pool.jsonl", tmp_path / "scale" / "10.jsonl"
     part.parent.mkdir()
     build_pool(replace(PLAN, n=30), pool)

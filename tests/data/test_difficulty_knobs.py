@@ -10,7 +10,7 @@ import pytest
 from askgate_env.types import LANGS, LEVELS, Level
 from src.data.difficulty.metrics import RISING
 from src.data.difficulty.text_features import operators
-from src.data.pool.source import SCORES, USUAL, Item, Want, followed, operations_missed, points_missed
+from src.data.pool.source import SCORES, USUAL_KNOB, Item, Want, effective_want, operations_missed, points_missed
 from src.data.readers import article_items as pages
 from src.data.readers import gsm8k
 from src.data.readers.articles import HotpotRecord, read_hotpotqa
@@ -20,7 +20,9 @@ from src.data.worlds.arithmetic.problem import make_problem
 from tests.data.dataset_records import hotpot
 
 
-def want(level: Level, clarify: bool = False, hops: int = USUAL, ops: int = USUAL, max_turns: int = 6) -> Want:
+def want(
+    level: Level, clarify: bool = False, hops: int = USUAL_KNOB, ops: int = USUAL_KNOB, max_turns: int = 6
+) -> Want:
     return Want("en", level, clarify, max_turns, hops, ops, 0.5)
 
 
@@ -45,10 +47,10 @@ def calc_operations(item: Item) -> int:
 def test_at_the_defaults_only_the_level_counts(level: Level) -> None:
     low, high = SCORES[level]
     usual = want(level)
-    assert followed(usual, "any") == usual
-    assert [points_missed(points, usual, USUAL) for points in (low, high)] == [0, 0]
-    assert points_missed(high + 2, usual, USUAL) == 2
-    assert points_missed(low - 1, usual, USUAL) == 1
+    assert effective_want(usual, "any") == usual
+    assert [points_missed(points, usual, USUAL_KNOB) for points in (low, high)] == [0, 0]
+    assert points_missed(high + 2, usual, USUAL_KNOB) == 2
+    assert points_missed(low - 1, usual, USUAL_KNOB) == 1
 
 
 def test_a_knob_relaxes_only_the_bound_it_moves_toward() -> None:
@@ -62,11 +64,11 @@ def test_a_knob_relaxes_only_the_bound_it_moves_toward() -> None:
 def test_more_medium_samples_follow_a_knob_turned_further() -> None:
     def following(hops: int) -> int:
         turned = want("medium", hops=hops)
-        return sum(followed(turned, str(key)) == turned for key in range(400))
+        return sum(effective_want(turned, str(key)) == turned for key in range(400))
 
     assert 60 < following(6) < 140 < following(8) < 260
     assert following(2) == following(6)
-    assert all(followed(want("hard", hops=8), str(key)).tool_hops == 8 for key in range(20))
+    assert all(effective_want(want("hard", hops=8), str(key)).tool_hops == 8 for key in range(20))
 
 
 def test_medium_samples_want_half_the_operations_of_hard_ones() -> None:
@@ -87,10 +89,10 @@ def test_builtin_arithmetic_gets_harder_with_either_knob(lang: str) -> None:
         many = sum(calc_operations(item) > RISING["ops_numeric"][1] for item in items)
         return many, sum(map(calc_operations, items)), sum(len(item.steps) for item in items)
 
-    usual = made(USUAL, USUAL)
-    assert made(USUAL, 1)[0] < usual[0] < made(USUAL, 8)[0]
-    assert made(USUAL, 1)[1] < usual[1] < made(USUAL, 8)[1]
-    assert made(1, USUAL)[2] < usual[2] < made(8, USUAL)[2]
+    usual = made(USUAL_KNOB, USUAL_KNOB)
+    assert made(USUAL_KNOB, 1)[0] < usual[0] < made(USUAL_KNOB, 8)[0]
+    assert made(USUAL_KNOB, 1)[1] < usual[1] < made(USUAL_KNOB, 8)[1]
+    assert made(1, USUAL_KNOB)[2] < usual[2] < made(8, USUAL_KNOB)[2]
 
 
 @pytest.mark.parametrize(("hops", "calls"), [(1, 2), (2, 2), (4, 4), (5, 5), (8, 5)])

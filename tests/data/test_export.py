@@ -15,7 +15,7 @@ from askgate_env.env import play
 from askgate_env.pool import DEMO_POOL, load_pool
 from askgate_env.types import Episode, Sample
 from src.core.errors import BadInput
-from src.data.export import Form, export, facts_path, parting
+from src.data.export import Form, export, facts_path, first_difference
 from src.data.readers import messages as reader
 from tests.conftest import Askgate
 
@@ -77,7 +77,7 @@ def test_a_pair_is_the_turn_in_which_the_episodes_part(tmp_path: Path) -> None:
     right, lucky = play(NEED, demonstration(NEED)), play(NEED, without_ask(NEED))
     [row] = rows(tmp_path, "dpo", [lucky, right])
     place = next(at for at, turn in enumerate(right.turns) if turn.act == "ask")
-    assert parting(right, lucky) == place
+    assert first_difference(right, lucky) == place
     assert len(row["prompt"]) == 1 + place
     assert row["prompt"][-1]["role"] == "user"
     assert row["chosen"] == [{"role": "assistant", "content": say(right.turns[place])}]
@@ -91,7 +91,7 @@ def test_the_demonstration_is_chosen_where_no_episode_is_right(tmp_path: Path) -
     assert "<ask>" in row["chosen"][0]["content"]
 
 
-def test_a_needless_ask_is_rejected_against_the_same_answer_without_it(tmp_path: Path) -> None:
+def test_a_needless_ask_loses_to_the_same_direct_answer(tmp_path: Path) -> None:
     asked = play(CLEAR, ["<ask>What do you mean?</ask>", *demonstration(CLEAR)])
     assert asked.success
     [row] = rows(tmp_path, "dpo", [asked, play(CLEAR, demonstration(CLEAR))])
@@ -141,7 +141,7 @@ def test_parquet_has_the_rows_of_jsonl(tmp_path: Path) -> None:
     assert again.sha256 == facts.sha256
 
 
-def test_the_verb_names_what_it_left_out_and_warns_of_held_out_samples(askgate: Askgate, tmp_path: Path) -> None:
+def test_the_verb_names_skips_and_warns_of_held_out_samples(askgate: Askgate, tmp_path: Path) -> None:
     provenance = replace(CLEAR.provenance, split="shadow")
     (tmp_path / "held.jsonl").write_bytes(msgspec.json.encode(replace(CLEAR, provenance=provenance)) + b"\n")
     made = askgate("export", tmp_path / "held.jsonl", "--format", "messages", "--out", tmp_path / "out.jsonl")

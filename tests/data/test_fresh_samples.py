@@ -13,7 +13,7 @@ from src.config.loader import read_yaml
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.data.pool.build import build_pool
-from src.data.pool.fresh import CHUNK, KEPT, FreshSamples
+from src.data.pool.fresh import CHUNK, KEPT_CHUNKS, FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta
 from src.data.quality.consistency import contradictions
 from src.data.readers.official import OfficialSource
@@ -122,7 +122,7 @@ def test_no_chunk_is_made_twice_however_uneven_the_levels(meta: PoolMeta, monkey
     taken = [fresh.take("hard" if number % 8 else "easy") for number in range(480)]
     assert len({one.id for one in taken}) == 480
     assert made == list(range(len(made)))
-    assert len(made) > KEPT, "long enough for easy ones to be left behind"
+    assert len(made) > KEPT_CHUNKS, "long enough for easy ones to be left behind"
 
 
 def test_fresh_samples_resume_where_they_stopped(meta: PoolMeta) -> None:

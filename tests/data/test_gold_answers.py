@@ -18,7 +18,7 @@ def samples() -> list[dict[str, Any]]:
     return [msgspec.to_builtins(sample) for sample in built(small_plan(36))]
 
 
-def test_the_text_of_a_sample_gives_its_answer_and_no_other(samples: list[dict[str, Any]]) -> None:
+def test_the_text_of_a_sample_gives_only_its_answer(samples: list[dict[str, Any]]) -> None:
     wrong = [(one["prompt"], one["answer"], found) for one in samples if (found := builtin(one)) != {one["answer"]}]
     assert not wrong
 

@@ -238,7 +238,7 @@ def test_a_gap_that_nobody_can_see_is_not_made(sentence: str, rest: str, solutio
         ("Bo drinks tea.", "A pint has 2 cups.", "He likes it."),
     ],
 )
-def test_a_sentence_that_the_next_ones_need_is_not_left_out(before: str, sentence: str, after: str) -> None:
+def test_a_sentence_that_later_ones_need_stays_in(before: str, sentence: str, after: str) -> None:
     question = "How many did Bo have in all?"
     assert not reads_on([before], sentence, [after, question])
     assert reads_on([before], sentence, ["Bo is busy with scarves.", f"Tilda helps on Friday in May. {question}"]) == (

@@ -95,7 +95,7 @@ def test_a_hidden_span_is_absent_and_needed(made: Made) -> None:
     assert bool(hidden) == (made[0][2].task == "gsm8k")  # the questions over articles name what they mean
 
 
-def test_a_left_out_sentence_is_as_often_in_the_notes_as_not(official_data: Path) -> None:
+def test_half_of_the_left_out_sentences_are_in_notes(official_data: Path) -> None:
     made = made_from(official_data, "train", "gsm8k")
     modes = Counter(key.partition("|")[0] for key, _, _ in made)
     assert modes["twin"] >= modes["hidden"] > 0
@@ -105,7 +105,7 @@ def test_a_left_out_sentence_is_as_often_in_the_notes_as_not(official_data: Path
         assert bool(item.ambiguity) == (not key.startswith("intact|"))
 
 
-def test_the_notes_of_a_whole_problem_repeat_it_and_are_opened_too(official_data: Path) -> None:
+def test_notes_repeat_a_whole_problem_and_are_opened_too(official_data: Path) -> None:
     """Else notes that only repeat the message would give the ask away."""
     made = made_from(official_data, "train", "gsm8k")
     whole = [item for key, _, item in made if key.startswith("intact|")]

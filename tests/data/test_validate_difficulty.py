@@ -98,7 +98,7 @@ def test_an_all_easy_pool_fails_on_its_shares(tmp_path: Path) -> None:
     assert "--tool-hops" in by_name(report, "hard_share[hotpotqa]").remedy_zh
 
 
-def test_advice_on_questions_that_people_worded_names_no_flag_that_changes_nothing(tmp_path: Path) -> None:
+def test_advice_on_human_questions_names_no_useless_flag(tmp_path: Path) -> None:
     sold_as_balanced(tmp_path, graded_samples(even_supply(9, 9, 0)))
     for name in ("seed.jsonl", "seed.metrics.jsonl", "seed.balanced.jsonl"):
         write_meta(tmp_path / name, msgspec.structs.replace(read_meta(tmp_path / name), source="messages"))

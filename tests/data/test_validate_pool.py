@@ -15,7 +15,7 @@ from askgate_env.types import TASKS, Hidden, Sample, Turn
 from src.core.check import Check, Report, check
 from src.core.errors import BadInput
 from src.data.quality.consistency import contradictions
-from src.data.quality.validate_pool import advised, validate_pool
+from src.data.quality.validate_pool import validate_pool, with_fitting_remedy
 from tests.data.samples import changed, make_sample, pool_meta, write_lines, write_pool
 from tests.data.worded_samples import V1, V2, wordy
 from tests.rc1 import POOL_LIMITS
@@ -53,10 +53,13 @@ def test_too_little_text_passes_nothing(tmp_path: Path) -> None:
 
 def test_the_remedy_fits_the_source() -> None:
     found = check("dup_pct", 5.0, "<=", 2.0, "use more templates", "")
-    assert advised(found, "builtin").remedy.startswith("use a larger source or more templates")
+    assert with_fitting_remedy(found, "builtin").remedy.startswith("use a larger source or more templates")
     for source in ("messages", "dir"):
-        assert "remove or reword one of each pair in your file" in advised(found, source).remedy
-    assert "too small to measure" in advised(check("shortcut_auc[gsm8k]", None, "<=", 0.7, "", ""), "dir").remedy
+        assert "remove or reword one of each pair in your file" in with_fitting_remedy(found, source).remedy
+    assert (
+        "too small to measure"
+        in with_fitting_remedy(check("shortcut_auc[gsm8k]", None, "<=", 0.7, "", ""), "dir").remedy
+    )
 
 
 def test_a_task_that_the_pool_lacks_is_refused(tmp_path: Path) -> None:

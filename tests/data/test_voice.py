@@ -46,7 +46,7 @@ def test_asks_are_questions_and_thoughts_are_short(lang: Lang) -> None:
         assert all(len(line.split() if lang == "en" else line) <= (18 if lang == "en" else 34) for line in lines)
 
 
-def test_options_are_listed_only_where_the_tools_showed_all_of_them() -> None:
+def test_options_are_listed_only_if_tools_showed_them_all() -> None:
     readings = (("the opera", "opera"), ("the play", "play"))
     hidden = Hidden("entity", "the opera", "which Salt Road you mean", ("Salt",), readings, subject="Salt Road")
     voice = voice_in("en")
@@ -60,7 +60,7 @@ def test_options_are_listed_only_where_the_tools_showed_all_of_them() -> None:
     assert not any("opera" in voice.ask(hidden, shown[:0], Random(seed))[1] for seed in range(50))
 
 
-def test_options_are_always_listed_where_an_ask_cannot_name_its_subject() -> None:
+def test_options_are_listed_where_an_ask_lacks_a_subject() -> None:
     """Questions of people, where no name is shared: `which version you mean` alone says little."""
     readings = (("the opera", "opera"), ("the play", "play"))
     hidden = Hidden("entity", "the opera", "which version you mean", ("version",), readings)

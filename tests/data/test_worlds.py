@@ -243,7 +243,7 @@ def test_answers_have_the_forms_in_which_people_write_them(complete: list[Item])
     assert "{x}米" in elevation["zh"]
 
 
-def test_asks_name_the_entity_or_the_fact_whose_year_is_missing(incomplete: list[Item]) -> None:
+def test_asks_name_the_entity_or_fact_without_year(incomplete: list[Item]) -> None:
     for item in incomplete:
         assert item.hidden is not None
         name = item.hidden.about[0]

@@ -73,9 +73,7 @@ def test_ranks_agree_with_one_process(
         assert_agree(result(fork_server, taught, tmp_path / str(count), count, **settings), alone)
 
 
-def test_a_checkpoint_of_two_ranks_resumes_on_one_and_on_four(
-    fork_server: ForkServer, taught: Path, tmp_path: Path
-) -> None:
+def test_a_two_rank_checkpoint_resumes_on_one_and_four(fork_server: ForkServer, taught: Path, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"name": "ppo", "method": "full", "count": 1}
     saved = tmp_path / "saved"
     two = result(fork_server, taught, tmp_path / "two", 2, save=str(saved), **settings)

@@ -16,7 +16,7 @@ from torch import Tensor
 from src.config.train_config import FinetuneSection
 from src.core.api import Batch, Strategy
 from src.engines.models import Critic, load_policy, recompute_layers
-from src.engines.packed import Learner, Scored, Stream, _join, backward, hidden_before, pack, score_tokens
+from src.engines.packed import Learner, Stream, TokenScores, _concatenate, backward, hidden_before, pack, score_tokens
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
@@ -70,7 +70,7 @@ def learner_of(folder: Path) -> Learner:
 def batch_of(said: list[Said], learner: Learner) -> Batch:
     """A batch whose old policy, reference and critic differ slightly from the current ones."""
     with torch.no_grad():
-        now = _join([learner(one) for one in pack(said, 10_000, CPU)])
+        now = _concatenate([learner(one) for one in pack(said, 10_000, CPU)])
     assert now.value_N is not None
     dice = torch.Generator().manual_seed(5)
 
@@ -94,7 +94,7 @@ def gradient(folder: Path, strategy: Strategy, pack_tokens: int, said: list[Said
     batch = batch_of(said, learner)
     targets = strategy.targets(batch)
 
-    def loss_of(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss_of(now: TokenScores) -> tuple[Tensor, dict[str, Tensor]]:
         return strategy.loss(now.logp_N, now.entropy_N, now.value_N, batch, targets)
 
     figures = backward(Accelerator(cpu=True), learner, pack(said, pack_tokens, CPU), loss_of)
@@ -126,7 +126,7 @@ def test_loss_and_gradient_do_not_depend_on_packing(
 def test_packed_logp_and_entropy_equal_those_of_single_episodes(folder: Path) -> None:
     learner, said = learner_of(folder), episodes()
     with torch.no_grad():
-        now = _join([learner(one) for one in pack(said, 30, CPU)])
+        now = _concatenate([learner(one) for one in pack(said, 30, CPU)])
         wanted: list[Tensor] = []
         entropy: list[Tensor] = []
         for one in said:
@@ -161,7 +161,7 @@ def test_episodes_that_begin_alike_share_tokens(folder: Path) -> None:
     assert len(stream.tokens_T) == 40 + 50 + 2 * 5
     single = [learner(pack([one], 10_000, CPU)[0]) for one in said]
     together = learner(stream)
-    for whole, parts in zip(together, _join(single), strict=True):
+    for whole, parts in zip(together, _concatenate(single), strict=True):
         assert torch.allclose(whole, parts, atol=1e-5)
 
 
@@ -169,8 +169,8 @@ def test_episodes_that_begin_alike_share_tokens(folder: Path) -> None:
 def test_shared_tokens_get_the_gradients_of_all_their_episodes(folder: Path, pack_tokens: int) -> None:
     def gradient_of(streams: list[Stream]) -> Tensor:
         learner = learner_of(folder)
-        weight_N = torch.linspace(-1, 1, sum(len(one.said_N) for one in streams))
-        now = _join([learner(one) for one in streams])
+        weight_N = torch.linspace(-1, 1, sum(len(one.label_N) for one in streams))
+        now = _concatenate([learner(one) for one in streams])
         (weight_N * (now.logp_N + 0.1 * now.entropy_N + now.value_N)).sum().backward()
         return torch.cat([w.grad.flatten() for w in learner.parameters() if w.grad is not None])
 
@@ -206,8 +206,8 @@ def test_no_gradient_from_user_and_tool_tokens(folder: Path) -> None:
     grad_TH = states[0].grad
     assert grad_TH is not None
     elsewhere = torch.ones(len(one.tokens_T), dtype=torch.bool)
-    elsewhere[one.at_N] = False
-    assert rows == [len(one.at_N)]
+    elsewhere[one.position_N] = False
+    assert rows == [len(one.position_N)]
     assert elsewhere.any()
     assert (grad_TH[0][elsewhere] == 0).all()
     assert (grad_TH[0][~elsewhere].abs().sum(-1) > 0).all()
@@ -239,7 +239,7 @@ def test_chunked_logits_give_the_same_result(folder: Path, monkeypatch: pytest.M
         learner = learner_of(folder)
         (one,) = pack(alike() if shares else episodes(), 10_000, CPU)
         hidden_NH = hidden_before(learner.policy, one)
-        logp_N, entropy_N = score_tokens(learner.policy, hidden_NH, one.said_N, TEMPERATURE, shared=one.shared)
+        logp_N, entropy_N = score_tokens(learner.policy, hidden_NH, one.label_N, TEMPERATURE, shared=one.shared)
         (logp_N.sum() + 0.1 * entropy_N.sum()).backward()
         return logp_N.detach(), torch.cat([w.grad.flatten() for w in learner.policy.parameters()])
 
@@ -256,7 +256,7 @@ def test_entropy_carries_a_gradient_only_where_it_is_trained(folder: Path) -> No
     found = {}
     for kind in ("none", "reported", "trained"):
         hidden_NH = hidden_before(learner.policy, one)
-        logp_N, entropy_N = score_tokens(learner.policy, hidden_NH, one.said_N, TEMPERATURE, kind)
+        logp_N, entropy_N = score_tokens(learner.policy, hidden_NH, one.label_N, TEMPERATURE, kind)
         assert logp_N.requires_grad
         assert entropy_N.requires_grad == (kind == "trained")
         found[kind] = entropy_N.detach()

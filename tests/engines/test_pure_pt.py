@@ -67,7 +67,7 @@ def test_a_turn_earns_on_its_last_token() -> None:
     assert early_rewards(said[:1], [[0.5, 0.1]]).tolist() == [0.0] * 5
 
 
-def test_the_gap_between_rollout_and_training_has_a_mean_and_a_tail() -> None:
+def test_the_rollout_training_gap_has_mean_and_tail() -> None:
     gap = logp_gap(torch.arange(200.0), torch.zeros(200))
     assert {name: float(value) for name, value in gap.items()} == {
         "logp_gap": 99.5, "logp_gap_p99": 197.0, "logp_gap_max": 199.0,

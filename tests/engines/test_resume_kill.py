@@ -152,7 +152,7 @@ def test_killed_or_cut_off_at_every_operation_of_a_checkpoint(
         assert_ends_the_same(fork_server, copy, unbroken)
 
 
-def kill_at_random(
+def assert_survives_random_kills(
     fork_server: ForkServer, furnished: Path, tmp_path: Path, whole_run: Any, moments: int, seed: int
 ) -> None:
     """Draws moments over the CPU time of the run, not the clock, so that a busy machine does not bunch them."""
@@ -177,14 +177,14 @@ def kill_at_random(
 def test_killed_at_three_random_moments(
     fork_server: ForkServer, furnished: Path, tmp_path: Path, whole_run: Any
 ) -> None:
-    kill_at_random(fork_server, furnished, tmp_path, whole_run, moments=3, seed=1)
+    assert_survives_random_kills(fork_server, furnished, tmp_path, whole_run, moments=3, seed=1)
 
 
 @pytest.mark.slow
 def test_killed_at_twenty_random_moments(
     fork_server: ForkServer, furnished: Path, tmp_path: Path, whole_run: Any
 ) -> None:
-    kill_at_random(fork_server, furnished, tmp_path, whole_run, moments=20, seed=2)
+    assert_survives_random_kills(fork_server, furnished, tmp_path, whole_run, moments=20, seed=2)
 
 
 def test_a_run_killed_at_every_save_ends_the_same(

@@ -109,18 +109,18 @@ def test_a_run_never_rolls_back_to_breaching_weights(taught: Path, tmp_path: Pat
 
 def test_alerts_must_be_consecutive() -> None:
     guard = KLGuard(0.5)
-    assert not any(guard.must_roll_back(kl) for kl in (0.6, 0.6, 0.5, 0.6, 0.6, 0.1))
-    assert [guard.must_roll_back(kl) for kl in (0.6, float("nan"), 0.6)] == [False, False, True]
+    assert not any(guard.record(kl) for kl in (0.6, 0.6, 0.5, 0.6, 0.6, 0.1))
+    assert [guard.record(kl) for kl in (0.6, float("nan"), 0.6)] == [False, False, True]
     assert guard.lr_scale == 0.5
 
 
 def test_the_alert_count_survives_a_resume() -> None:
     before, after = KLGuard(0.5), KLGuard(0.5)
-    before.must_roll_back(0.6)
-    before.must_roll_back(0.6)
+    before.record(0.6)
+    before.record(0.6)
     after.load_state_dict(before.state_dict())
-    assert after.must_roll_back(0.6)
+    assert after.record(0.6)
 
 
 def test_without_a_level_there_are_no_alerts() -> None:
-    assert not any(KLGuard(None).must_roll_back(99.0) for _ in range(5))
+    assert not any(KLGuard(None).record(99.0) for _ in range(5))

@@ -63,7 +63,7 @@ def test_peft_loads_the_adapters_and_vllm_finds_what_it_reads(base: Path, tmp_pa
     assert len(names) == 2 * 2 * len(ALL)
 
 
-def test_the_recipe_has_the_commands_the_system_prompt_and_the_chat_template(base: Path, tmp_path: Path) -> None:
+def test_the_recipe_has_commands_system_prompt_and_chat_template(base: Path, tmp_path: Path) -> None:
     saved(base, tmp_path, "lora")
     recipe = (tmp_path / "SERVING.md").read_text(encoding="utf-8")
     assert f"vllm serve {base} --enable-lora --max-lora-rank 16 --lora-modules policy=FOLDER" in recipe
@@ -102,7 +102,7 @@ def test_a_whole_model_is_served_by_its_folder(base: Path, tmp_path: Path) -> No
     assert "lora" not in recipe.lower()
 
 
-def test_a_policy_with_native_calls_has_its_functions_and_their_parser(base: Path, tmp_path: Path) -> None:
+def test_a_native_calls_policy_has_functions_and_their_parser(base: Path, tmp_path: Path) -> None:
     saved(base, tmp_path, "full")
     write_serving(tmp_path, str(base), ("calc",), native=True)
     recipe = (tmp_path / "SERVING.md").read_text(encoding="utf-8")

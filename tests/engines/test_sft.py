@@ -25,14 +25,14 @@ from scripts.base_model import (
     Habits,
     Shape,
     Stage,
+    answer_in_sentence,
+    ask_early,
+    ask_vaguely,
     build_plan,
-    early_on,
     make_base,
     make_network,
     make_tokenizer,
     stage_name,
-    vaguely,
-    wordily,
 )
 from scripts.make_base_model import card, roll_out
 from src.agents.render import END, TagRenderer
@@ -114,7 +114,7 @@ def test_an_epoch_shows_every_demonstration_once() -> None:
 
 def test_vague_questions_are_asked_back(samples: list[Sample]) -> None:
     for sample in samples:
-        shown = vaguely(sample, Random(0))
+        shown = ask_vaguely(sample, Random(0))
         assert (shown == sample) is not sample.needs_clarification
         if sample.hidden is not None:
             asked = next(place for place, turn in enumerate(shown.dialogue) if turn.act == "ask")
@@ -125,7 +125,7 @@ def test_vague_questions_are_asked_back(samples: list[Sample]) -> None:
 
 def test_early_questions_are_asked_back(samples: list[Sample]) -> None:
     for sample in samples:
-        first, asked, answered, *rest = early_on(sample, Random(0)).dialogue
+        first, asked, answered, *rest = ask_early(sample, Random(0)).dialogue
         assert (first, *rest) == sample.dialogue
         assert (asked.act, asked.text in VAGUE[sample.lang]) == ("ask", True)
         assert answered.text == reply(sample, "?")
@@ -133,7 +133,7 @@ def test_early_questions_are_asked_back(samples: list[Sample]) -> None:
 
 def test_wordy_answers_are_wrong_except_numbers(samples: list[Sample]) -> None:
     for sample in samples:
-        *before, answer = wordily(sample, Random(0)).dialogue
+        *before, answer = answer_in_sentence(sample, Random(0)).dialogue
         assert tuple(before) == sample.dialogue[:-1]
         assert sample.dialogue[-1].text in answer.text
         # A number in a sentence is still that number.

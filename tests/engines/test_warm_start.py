@@ -126,3 +126,4 @@ def test_demonstrations_are_read_only_for_the_warm_start(taught: Path, tmp_path:
     again = PurePT(job)
     again.load(tmp_path)
     steps(again, 1)
+    assert again.step == WARM + 1

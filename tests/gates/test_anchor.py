@@ -92,9 +92,7 @@ def interrupted(*given: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_an_anchor_that_was_not_recorded_before_a_crash_does_no_harm(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_anchor_unrecorded_before_a_crash_is_harmless(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with TimestampServer() as server:
         ROOT.write_bytes(server.root)
         make_anchor(server.url, ROOT, silent)

@@ -48,7 +48,7 @@ def test_another_judge_of_the_quickstart_is_in_its_own_ledger(workspace: Workspa
     assert workspace.run("validate_scores", "quickstart.jsonl").code == 2
 
 
-def test_scores_that_are_not_genuine_exit_with_2_and_too_few_with_1(workspace: Workspace) -> None:
+def test_false_scores_exit_with_2_too_few_with_1(workspace: Workspace) -> None:
     workspace.score_honestly()
     scores = workspace.folder / "reports/rc1/scores.jsonl"
     assert workspace.run("validate_scores").code == 0

@@ -8,7 +8,7 @@ from askgate_env.types import Sample
 from src.core.jsonl import read_records, read_unique
 from src.gates.checks.scoring import draw_fresh, fresh_findings, score_fresh
 from src.scoring.providers import settings_for
-from src.scoring.scores import Score, first_ask
+from src.scoring.scores import Score, first_request
 from src.scoring.store import Store
 from src.scoring.types import Reply
 from tests.gates.run_folder import current_context, judging
@@ -32,7 +32,7 @@ def test_votes_of_a_killed_round_do_not_count_as_fresh(run: Path) -> None:
             for number, one in enumerate(read_unique(here.profile.paths.balanced, Sample)):
                 if one.id not in left:
                     reply = Reply(VOTE, f"killed-{number}", provider.model, 100, 20, 50.0)
-                    store.put(first_ask(one, provider), reply, f"killed-{number}")
+                    store.put(first_request(one, provider), reply, f"killed-{number}")
         score_fresh(here, environment, print, lambda done: None)
     assert {line.id for line in read_records(here.fresh, Score)} == left
     assert all(one.passed for one in fresh_findings(here) if one.name == "fresh_from_cache")

@@ -130,7 +130,7 @@ def test_a_run_restarted_after_its_last_step_takes_no_step(folder: Path, on_reco
 
 
 @pytest.mark.parametrize("other", ["ended", "config", "fewer steps", "file"])
-def test_a_finished_or_different_run_stays_and_a_new_one_starts(folder: Path, other: str) -> None:
+def test_a_finished_or_changed_run_is_kept_beside_another(folder: Path, other: str) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
     if other != "ended":

@@ -89,7 +89,7 @@ def test_two_runs_never_have_one_name(tmp_path: Path) -> None:
     assert first.run != second.run
 
 
-def test_a_checkpoint_of_another_seed_or_step_is_not_the_recorded_one(book: Path) -> None:
+def test_a_checkpoint_with_another_seed_or_step_is_unrecorded(book: Path) -> None:
     Manifest().record_checkpoint(Path("checkpoints/rc1/seed_1/step_00002"), "5ea1")
     manifest = Manifest()
     assert manifest.has_checkpoint(Path("mirror/run/rc1/seed_1/step_00002"), "5ea1")

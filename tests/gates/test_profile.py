@@ -65,7 +65,7 @@ def test_an_invalid_threshold_is_refused_with_its_path(
         ("config", "target_kl_max", -0.05),
     ],
 )
-def test_a_threshold_out_of_its_range_is_refused_with_its_path(
+def test_an_out_of_range_threshold_is_refused_with_path(
     section: str, key: str, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An n-gram of -1 tokens would be no threshold but a crash."""
@@ -105,7 +105,7 @@ def test_fewer_fresh_samples_than_shipped_are_weaker_thresholds() -> None:
         ("configs/train_local.yaml", "local_scoring_ledger.jsonl"),
     ],
 )
-def test_scores_by_a_config_that_no_profile_names_have_a_ledger_of_their_own(config: str, ledger: str) -> None:
+def test_scores_of_an_unprofiled_config_have_their_own_ledger(config: str, ledger: str) -> None:
     """A paid judge that scores episodes of quickstart.yaml by hand does not mix with the quickstart's judge."""
     found = scoring_for(load_train_config(Path(config)), Path(config))
     assert found.ledger == Path("reports/rc1") / ledger

@@ -115,7 +115,7 @@ def test_a_round_killed_while_it_measures_leaves_no_ticket(
         admit(CONFIG)
 
 
-def test_rounds_run_by_hand_count_in_status_until_a_file_changes(run: Path) -> None:
+def test_rounds_run_by_hand_count_until_a_file_changes(run: Path) -> None:
     def colours() -> dict[str, str]:
         return {light.stage: light.colour for light in open_loop(PROFILE).lights() if light.stage.startswith("round")}
 

@@ -153,7 +153,7 @@ def test_training_is_refused_after_any_change_with_the_reason(run: Path, spoil: 
 
 
 @poison("ticket/refused")
-def test_a_list_of_unstable_samples_that_no_round_measured_is_refused(run: Path) -> None:
+def test_an_unmeasured_list_of_unstable_samples_is_refused(run: Path) -> None:
     """The rounds were run while the list was not there."""
     Path("unstable.jsonl").write_text("")
     config = Path("configs/later.yaml")
@@ -200,7 +200,7 @@ def test_a_ticket_with_an_impossible_date_is_refused(run: Path, ts: str) -> None
 
 @pytest.mark.parametrize("started", ["2999-01-01T00:00:00+00:00", "yesterday"])
 @poison("ticket/refused")
-def test_a_ticket_of_a_round_that_began_after_its_end_is_refused(run: Path, started: str) -> None:
+def test_a_ticket_whose_round_ended_before_its_start_is_refused(run: Path, started: str) -> None:
     rewrite(TICKET, lambda found: found.update(started=started))(run)
     manifest.Manifest().record([TICKET])
     with pytest.raises(BadInput, match="the clock says"):

@@ -61,14 +61,17 @@ def write(report: TrialReport, recorded: bool = True) -> None:
 
 def test_a_trial_that_passed_lets_the_run_at_scale_start() -> None:
     write(trial())
-    require_trial(RC1.paths.config, ADMISSION)
+    found = require_trial(RC1.paths.config, ADMISSION)
+    assert found is not None
+    assert found[1] == REPORT
 
 
 def test_the_trial_itself_and_the_quickstart_need_none() -> None:
     assert RC1.paths.trial is not None
-    require_trial(RC1.paths.trial, ADMISSION)
+    assert require_trial(RC1.paths.trial, ADMISSION) is None
     quickstart = load_profile("quickstart")
-    require_trial(quickstart.paths.config, msgspec.structs.replace(ADMISSION, profile="quickstart"))
+    local = msgspec.structs.replace(ADMISSION, profile="quickstart")
+    assert require_trial(quickstart.paths.config, local) is None
 
 
 POISONS: dict[str, tuple[dict[str, object], str]] = {
@@ -83,7 +86,7 @@ POISONS: dict[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize("name", POISONS)
-def test_a_trial_that_does_not_count_stops_the_run_at_scale(name: str) -> None:
+def test_an_invalid_trial_stops_the_run_at_scale(name: str) -> None:
     given, message = POISONS[name]
     write(trial(**given))
     with pytest.raises(BadInput, match=message):
@@ -102,7 +105,7 @@ def test_a_report_that_nobody_recorded_does_not_count() -> None:
         require_trial(RC1.paths.config, ADMISSION)
 
 
-def test_a_profile_that_requires_a_trial_and_names_none_stops_the_run_at_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_required_trial_stops_the_run_at_scale(monkeypatch: pytest.MonkeyPatch) -> None:
     without = RC1.model_copy(update={"paths": RC1.paths.model_copy(update={"trial": None})})
     monkeypatch.setattr("src.gates.admission.load_profile", lambda name: without)
     with pytest.raises(BadInput, match="requires a trial and names none"):
@@ -121,7 +124,7 @@ def test_rc1_has_the_trial_and_the_scores_as_stages() -> None:
     assert quickstart["train"].needs == ("round2",)
 
 
-def test_the_run_weighs_the_samples_that_the_score_stage_found_unstable() -> None:
+def test_the_run_weighs_samples_scored_as_unstable() -> None:
     for path in (RC1.paths.config, RC1.paths.trial):
         assert path is not None
         assert load_train_config(path).reward.unstable == unstable_beside(SCORED)

@@ -77,7 +77,7 @@ def test_a_restored_withdrawn_ticket_is_named(run: Path) -> None:
         admit(CONFIG)
 
 
-def test_a_removed_run_is_said_and_a_damaged_one_is_refused(run: Path) -> None:
+def test_a_removed_run_is_said_a_damaged_one_refused(run: Path) -> None:
     """Whoever needs the space removes the folder of an earlier run. A single file of it is another matter."""
     folder = Path("runs/20260101T000000000Z-ab12")
     results = [folder / "logs/eval/key.json", folder / "reports/ppo_eval_1.json"]

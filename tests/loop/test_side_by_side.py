@@ -39,13 +39,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(THREADS, raising=False)
 
 
-def stage(name: str, program: str = "", inputs: str = "", grows: str = "", needs: str = "") -> Stage:
+def stage(name: str, program: str = "", inputs: str = "", appends: str = "", needs: str = "") -> Stage:
     """A program whose output is `NAME.txt`. It appends `+NAME` to `calls` when it starts, and `-NAME` when it ends."""
     note = "open('calls', 'a').write('{0}" + name + " ')"
     parts = (note.format("+"), program, f"open('{name}.txt', 'w').write('made')", note.format("-"))
     return Stage(
         name, name, "", ("-c", "\n".join(parts)), tuple(map(Path, inputs.split())), (Path(f"{name}.txt"),),
-        grows=tuple(map(Path, grows.split())), needs=tuple(needs.split()),
+        appends=tuple(map(Path, appends.split())), needs=tuple(needs.split()),
     )  # fmt: skip
 
 
@@ -71,14 +71,14 @@ def test_independent_stages_run_at_the_same_time() -> None:
     [
         stage("b", inputs="a.txt"),
         stage("b", needs="a"),
-        stage("b", grows="ledger"),
+        stage("b", appends="ledger"),
         replace(stage("b"), outputs=(Path("a.txt"),)),
         replace(stage("b"), after_all=True),
     ],
     ids=["reads", "needs", "appends", "writes", "after all"],
 )
 def test_a_stage_waits_for_what_it_uses(second: Stage) -> None:
-    run([stage("a", "import time; time.sleep(0.3)", grows="ledger"), second])
+    run([stage("a", "import time; time.sleep(0.3)", appends="ledger"), second])
     assert calls() == ["+a", "-a", "+b", "-b"]
 
 
@@ -88,7 +88,7 @@ def test_no_more_than_two_run_at_once() -> None:
     assert max(at_once) == 2
 
 
-def test_after_a_crash_nothing_starts_and_what_is_running_is_recorded() -> None:
+def test_after_a_crash_running_stages_are_recorded_and_none_starts() -> None:
     """The work of the stage beside it is not lost: the next run finds it valid."""
     stages = [stage("a", "import os; os._exit(3)"), stage("b", "import time; time.sleep(0.5)"), stage("c")]
     assert [(one.stage.name, one.code) for one in run(stages)] == [("a", 3), ("b", PASSED)]
@@ -96,7 +96,7 @@ def test_after_a_crash_nothing_starts_and_what_is_running_is_recorded() -> None:
     assert not State(STATE).why_not_valid(stages[1])
 
 
-def test_stages_that_may_share_the_machine_get_a_part_of_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stages_that_share_the_machine_get_part_of_its_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Always the same part, so that an interrupted stage is resumed with as many threads as it was started with."""
     monkeypatch.setattr("src.loop.runner.usable_cores", lambda most: 6)
     write = f"import os; open('{{0}}.threads', 'w').write(os.environ.get('{THREADS}', 'all'))"

@@ -24,7 +24,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     Path("ledger.jsonl").write_text("line 1\n")
     return Stage(
         "one", "One", "一", ("-m", "one"), (Path("in.jsonl"), Path("pack")), (Path("out.json"),),
-        grows=(Path("ledger.jsonl"),),
+        appends=(Path("ledger.jsonl"),),
     )  # fmt: skip
 
 

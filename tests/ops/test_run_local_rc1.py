@@ -59,7 +59,7 @@ def test_without_a_key_no_stage_starts(checkout: Path, provider: str) -> None:
 
 
 @pytest.mark.parametrize("provider", ["custom", "vllm", "llama_cpp", "a_server_of_mine"])
-def test_a_judge_on_a_server_of_your_own_needs_no_key(checkout: Path, provider: str) -> None:
+def test_a_judge_on_your_own_server_needs_no_key(checkout: Path, provider: str) -> None:
     assert run(checkout, SCORER_PROVIDER=provider).returncode == 0
 
 
@@ -71,7 +71,7 @@ def test_the_local_judge_needs_no_key(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("has_gpu", [True, False])
-def test_the_extra_for_4_bit_weights_is_installed_before_the_judge_is_paid(checkout: Path, has_gpu: bool) -> None:
+def test_the_4_bit_extra_is_installed_before_paying_the_judge(checkout: Path, has_gpu: bool) -> None:
     stub = f'case "$1 $2" in "- "*) exit 0;; "-m pip") echo "pip $*";; *) exec {sys.executable} "$@";; esac'
     _script(checkout / ".venv/bin/python", stub)
     _script(checkout / ".venv/bin/nvidia-smi", "exit 0" if has_gpu else "exit 9")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from src.pages.results import curve_series
 
 
-def test_curves_are_per_seed_and_leave_out_what_is_not_finite() -> None:
+def test_curves_are_per_seed_and_skip_values_not_finite() -> None:
     metrics = [
         {"seed": seed, "step": step, "reward": step / 10, "kl": float("nan")} for seed in (1, 2) for step in (1, 2)
     ]

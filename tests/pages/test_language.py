@@ -18,9 +18,7 @@ from tests.pages.test_rc1_report import reading, report
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
-def test_a_written_page_opens_in_the_language_of_the_terminal_and_a_packed_one_does_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_an_unpacked_page_opens_in_the_terminals_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("src.pages.rc1_report.gather_run", lambda profile, evaluation: report())
     pages = {}

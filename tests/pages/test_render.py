@@ -38,7 +38,7 @@ def test_everything_that_is_shown_has_a_label() -> None:
     assert all(len(label) == 2 for name, group in labels.items() if name != "not_shares" for label in group.values())
 
 
-def test_the_alarm_of_a_share_is_in_percent_as_its_value_is() -> None:
+def test_the_alarm_of_a_share_is_in_percent() -> None:
     made = render.environment().from_string(
         '{% from "macros.html" import alarm %}{{ alarm(kpi, true) }}; {{ alarm(kpi, false) }}'
     )

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from askgate_env.reward import OVERCLAR_CAP
 from askgate_env.types import Sample
+from src.core.files import shipped
 from src.core.jsonl import read_records, write_records
 from src.eval.ablation import profile_plan
 from src.gates.checks.config import config_findings
@@ -25,14 +26,15 @@ from tests.gates.run_folder import current_context, edit_profile, judging
 from .forged_run import caught
 from .table import poison, twin
 
-CONFIG, ABLATION = Path("configs/quickstart_gated.yaml"), Path("configs/quickstart_ablation.yaml")
+CONFIG, TRIAL = Path("configs/quickstart_gated.yaml"), Path("configs/quickstart_full.yaml")
+ABLATION = Path("configs/quickstart_ablation.yaml")
 ALPHA = yaml.safe_load((ROOT / "configs/quickstart.yaml").read_text(encoding="utf-8"))["reward"]["alpha"]
 REWARD = {"weights": "configs/weights.json", "dimensions": 0.3, "alpha": ALPHA}
 
 
-def reconfigure(**changes: Any) -> None:
-    found = yaml.safe_load(CONFIG.read_text(encoding="utf-8")) | changes
-    CONFIG.write_text(yaml.safe_dump(found), encoding="utf-8")
+def reconfigure(config: Path = CONFIG, **changes: Any) -> None:
+    found = yaml.safe_load(shipped(config).read_text(encoding="utf-8")) | changes
+    config.write_text(yaml.safe_dump(found), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,8 @@ def test_a_demonstration_that_shows_a_shadow_sample(run: Path, field: str) -> No
     with open(paths.balanced, "wb") as handle:
         write_records(handle, samples)
     assert caught("config") == {"warm_start"}
-    reconfigure(warm_start=None)
+    for config in (CONFIG, TRIAL):
+        reconfigure(config, warm_start=None)
     assert caught("config") == set(), "nothing is learned from demonstrations then"
 
 

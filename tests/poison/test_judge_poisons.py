@@ -111,7 +111,7 @@ def test_judge_scores_that_were_edited(run: Path, change: Callable[[list[Score]]
     assert {one.name for one in judge_findings(current_context()) if not one.passed} == {"judge_scored"}
 
 
-def test_a_repeated_round_pays_for_no_vote_of_the_exam_again(run: Path) -> None:
+def test_a_repeated_round_pays_no_exam_vote_twice(run: Path) -> None:
     context = current_context()
     with judging() as environment, JudgeServer(uneven_latency, latency_s=0.025, scores=discerning_scores) as server:
         there = {**environment, "SCORER_BASE_URL": server.url}

@@ -28,16 +28,16 @@ def about_a_dog(*context: Article) -> Sample:
 
 
 @poison("pool/consistency")
-def test_a_hidden_article_that_is_the_only_one_of_its_noun_is_findable() -> None:
+def test_the_only_hidden_article_of_its_noun_is_findable() -> None:
     assert hidden_article_is_findable(about_a_dog(DOGS[1], DOGS[2]))
 
 
 @poison("pool/consistency")
-def test_a_hidden_article_that_a_search_for_its_noun_shows_first_is_findable() -> None:
+def test_a_hidden_article_ranked_first_for_its_noun_is_findable() -> None:
     assert hidden_article_is_findable(about_a_dog(DOGS[1], DOGS[0], DOGS[2]))
 
 
-def test_a_hidden_article_behind_another_of_its_noun_is_not_findable() -> None:
+def test_a_hidden_article_behind_another_of_its_noun_is_unfindable() -> None:
     assert not hidden_article_is_findable(about_a_dog(*DOGS))
 
 
@@ -54,7 +54,7 @@ def test_a_dropped_addend_that_leaves_a_complete_problem_is_named() -> None:
     assert rest_is_complete(problem(rest, "There was also a nest with 4 eggs in her front yard.", "(6+4)*2"))
 
 
-def test_a_dropped_addend_that_the_rest_compares_with_leaves_a_gap() -> None:
+def test_dropping_an_addend_that_others_compare_with_leaves_gaps() -> None:
     rest = "The jar has $24. Martha spent half as much as Doris. How much is left?"
     assert not rest_is_complete(problem(rest, "Doris spent $6 from the jar.", "24-6"))
 

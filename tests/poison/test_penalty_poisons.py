@@ -167,7 +167,7 @@ def test_a_seed_that_was_left_out(run: Path) -> None:
 
 @pytest.mark.parametrize("smaller", [{"steps": 1}, {"eval": {"n": 12}}], ids=["steps", "samples"])
 @poison("ablation/runs_not_sealed")
-def test_both_runs_of_an_ablation_that_is_smaller_than_the_profiles(run: Path, smaller: dict[str, Any]) -> None:
+def test_both_runs_of_a_too_small_ablation(run: Path, smaller: dict[str, Any]) -> None:
     def shrink(seal: dict[str, Any]) -> None:
         config = seal["marks"]["config"]
         config.update({key: config[key] | one if isinstance(one, dict) else one for key, one in smaller.items()})

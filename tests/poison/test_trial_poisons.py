@@ -99,7 +99,7 @@ def test_easier_samples_do_not_pass_for_hard_ones() -> None:
     assert failed(trial_checks(changes, THRESHOLDS)) == {"success_hard_pp"}
 
 
-def test_what_no_held_out_sample_can_show_fails_with_advice_that_fits() -> None:
+def test_checks_without_held_out_samples_fail_with_fitting_advice() -> None:
     complete = [episode(f"s{at}", task="detect", level="easy", needs=False, success=True) for at in range(20)]
     by_name = {one.name: one for one in judged(complete, complete)}
     assert not by_name["success_hard_pp"].passed

@@ -100,9 +100,7 @@ def test_a_plain_installation_says_that_signatures_are_unchecked(packed: Path, m
         reproduce(packed, silent, public_key=Path("key.pub"))
 
 
-def test_a_key_that_cannot_sign_is_refused_before_anything_is_verified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_that_cannot_sign_is_refused_before_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("src.release.package.verify", lambda *_: pytest.fail("verified first"))
     key = new_key(tmp_path / "other.pem")
     with pytest.raises(BadInput, match=r"none\.pem"):

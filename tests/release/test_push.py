@@ -84,7 +84,7 @@ def test_the_token_is_in_no_file_and_no_output(hub: LoopbackHub, askgate: Askgat
     assert all(TOKEN.encode() not in data for data in hub.repositories["me/asks"].files.values())
 
 
-def test_a_sealed_model_says_that_it_is_not_gated_and_not_evaluated(
+def test_a_sealed_model_says_it_is_neither_gated_nor_evaluated(
     hub: LoopbackHub, askgate: Askgate, tmp_path: Path
 ) -> None:
     folder = tiny(tmp_path / "model")
@@ -96,9 +96,7 @@ def test_a_sealed_model_says_that_it_is_not_gated_and_not_evaluated(
     assert f"seal of the run (`manifest.json`): SHA-256 `{sha256_file(folder / 'manifest.json')}`" in text
 
 
-def test_a_model_that_changed_since_it_was_sealed_is_not_pushed(
-    hub: LoopbackHub, askgate: Askgate, tmp_path: Path
-) -> None:
+def test_a_model_changed_after_sealing_is_not_pushed(hub: LoopbackHub, askgate: Askgate, tmp_path: Path) -> None:
     folder = tiny(tmp_path / "model")
     seal(folder, 7, {"gated": True})
     (folder / "config.json").write_bytes((folder / "config.json").read_bytes() + b" ")

@@ -61,7 +61,7 @@ def test_a_file_is_evaluated_and_compared_with_pytorch(askgate: Askgate) -> None
     assert found["model_sha256"] == sha256_file(Path("tiny.gguf"))
 
 
-def test_a_file_that_fails_its_check_does_not_get_the_name(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_fails_its_check_stays_unnamed(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     samples = gguf_check.check_samples(2)
     monkeypatch.setattr(gguf_check, "check_samples", lambda: samples)
     monkeypatch.setattr(gguf_check, "SAME", {"q4_k_m": 1.1})

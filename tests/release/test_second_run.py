@@ -66,7 +66,7 @@ def packed_names(config: Path) -> dict[str, str]:
     return {name: sha256_file(file) for name, file in found.items() if not name.startswith("reports/rc1/")}
 
 
-def test_after_a_local_run_report_verify_board_and_package_are_the_same(config: Path) -> None:
+def test_report_verify_board_and_package_ignore_a_local_run(config: Path) -> None:
     first, evaluation = run_of(Path("checkpoints/rc1")), newest_evaluation()
     lines: list[str] = []
     verify(False, lines.append)

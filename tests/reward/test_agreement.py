@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from src.reward.shadow_run import agreement, split
+from src.reward.shadow_run import agreement, agreement_by_group
 
 from .scored_episodes import BASELINE, FIRST, SECOND, as_columns, scored, two_scores
 
@@ -39,7 +39,7 @@ def test_every_figure_has_an_interval_around_it() -> None:
 
 def test_each_task_and_each_difficulty_is_measured_by_itself() -> None:
     scores = as_columns(scored())
-    found = split(scores, OLD, NEW, seed=1)
+    found = agreement_by_group(scores, OLD, NEW, seed=1)
     assert {name: list(parts) for name, parts in found.items()} == {
         "task": ["hotpotqa", "strategyqa", "gsm8k"],
         "difficulty": ["easy", "medium", "hard"],
@@ -53,7 +53,7 @@ def test_each_task_and_each_difficulty_is_measured_by_itself() -> None:
 
 def test_a_part_without_episodes_or_with_one_outcome_says_so() -> None:
     scores = as_columns([one for one in scored() if one.task != "gsm8k"])
-    empty = split(scores, OLD, NEW, seed=1)["task"]["gsm8k"]
+    empty = agreement_by_group(scores, OLD, NEW, seed=1)["task"]["gsm8k"]
     assert (empty.episodes, empty.spearman, empty.intervals) == (0, None, {})
     values = np.random.default_rng(0).random(50)
     solved = agreement(two_scores(values, values, np.ones(50)), FIRST, SECOND, seed=1)

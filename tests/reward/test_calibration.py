@@ -177,6 +177,6 @@ def test_a_score_that_is_the_same_for_all_ranks_nothing() -> None:
     assert found.rank_corr.new > 0.3
 
 
-def test_a_limit_that_the_weights_cannot_keep_is_refused_by_name() -> None:
+def test_a_limit_no_weights_can_keep_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match=r"weight_max.*8 weights of at most 0.1 cannot sum to 1"):
         values(as_columns(scored()), cap=0.1)

@@ -148,7 +148,7 @@ def test_namesakes_that_say_the_same_are_no_second_reading() -> None:
 
 
 @pytest.mark.parametrize(("year", "matters"), [("1850", True), ("1700", False)])
-def test_namesakes_matter_to_a_comparison_only_if_they_change_its_result(year: str, matters: bool) -> None:
+def test_namesakes_matter_only_if_they_change_a_comparison(year: str, matters: bool) -> None:
     context = (
         Article("Holm (Almark)", ("Holm is a town in Almark, founded in 1812.",)),
         Article("Holm (Isel)", ("Founded in 1888, Holm is a town in Isel.",)),
@@ -172,7 +172,7 @@ def test_lives_are_compared_however_an_article_gives_them(died: str, matters: bo
     assert two_readings(seen("strategyqa", "Was Ada Berg alive in 1961?", *steps, context=context)) is matters
 
 
-def test_a_work_and_an_event_of_one_name_are_of_different_kinds() -> None:
+def test_work_and_event_of_one_name_differ_in_kind() -> None:
     context = (
         Article("Vell Cup (comedy)", ("Vell Cup is a comedy by Ada Berg, first published in 1875.",)),
         Article("Vell Cup (chess tournament)", ("The Vell Cup is a chess tournament in Lund, first held in 1862.",)),
@@ -181,7 +181,7 @@ def test_a_work_and_an_event_of_one_name_are_of_different_kinds() -> None:
     assert not two_readings(seen("strategyqa", "Did the Vell Cup start after 1868?", *steps, context=context))
 
 
-def test_demonstrations_without_their_ask_pass_over_a_gap_and_complete_ones_do_not(tmp_path: Path) -> None:
+def test_demonstrations_without_their_ask_pass_over_a_gap(tmp_path: Path) -> None:
     build_pool(BuildPlan(n=600, mix=MIX, seed=3, langs=(), templates_dir=TEMPLATES), tmp_path / "pool.jsonl")
     flagged: dict[bool, list[bool]] = {True: [], False: []}
     for sample in read_records(tmp_path / "pool.jsonl", Sample):

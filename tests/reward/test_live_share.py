@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
-from src.reward.live_share import JudgedDialogue, LiveScore, LiveShare, RunJudge, chosen
+from src.reward.live_share import JudgedDialogue, LiveScore, LiveShare, RunJudge, judged_rows
 from tests.eval.episodes import episode
 
 BATCH = [episode(f"s{number}") for number in range(4)]
@@ -73,7 +73,7 @@ def test_stored_scores_of_another_dialogue_are_not_used(tmp_path: Path) -> None:
 
 
 def test_the_exact_share_is_judged_in_whole_groups() -> None:
-    drawn = [chosen(0.3, seed=7, step=step, episodes=8, group_size=4) for step in range(50)]
+    drawn = [judged_rows(0.3, seed=7, step=step, episodes=8, group_size=4) for step in range(50)]
     assert sum(map(len, drawn)) == 0.3 * 8 * 50
     assert all(rows in ([], [0, 1, 2, 3], [4, 5, 6, 7], [*range(8)]) for rows in drawn)
     assert len({tuple(rows) for rows in drawn}) > 2

@@ -31,7 +31,7 @@ def test_success_without_a_needed_ask_earns_nothing() -> None:
     assert terms(TrainingReward(), episode(needs=True, asks=2, success=False))["outcome"] == 0.0
 
 
-def test_without_gold_answers_the_outcome_is_to_ask_exactly_where_it_is_needed() -> None:
+def test_without_gold_answers_the_outcome_is_asking_where_needed() -> None:
     def outcome(answer: str | None = "an answer", **facts: Any) -> float:
         made = msgspec.structs.replace(episode(success=False, **facts), task="detect", answer=answer)
         return terms(TrainingReward(), made)["outcome"]

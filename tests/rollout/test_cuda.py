@@ -34,7 +34,7 @@ def backend_of(model: nn.Module, slots: int = 6, room: int = 200, device: torch.
         return cuda_backend(model, slots, room, device, dtype)
 
 
-def read_and_compare(backend: CudaBackend, plain: Any, steps: int, tolerance: float, vocab: int = 512) -> None:
+def assert_reads_like_forward(backend: CudaBackend, plain: Any, steps: int, tolerance: float, vocab: int = 512) -> None:
     """Reads random pieces, mostly one step late, and compares hidden states and tokens with a forward pass."""
     dice = Random(0)
     read: list[list[int]] = [[] for _ in range(backend.count)]
@@ -61,10 +61,10 @@ def read_and_compare(backend: CudaBackend, plain: Any, steps: int, tolerance: fl
 
 @pytest.mark.parametrize("make", [qwen3, qwen2, llama])
 def test_a_step_gives_the_logits_of_the_models_own_forward(make: Callable[[], PreTrainedModel]) -> None:
-    read_and_compare(backend_of(made(make)), made(make), 24, 5e-5)
+    assert_reads_like_forward(backend_of(made(make)), made(make), 24, 5e-5)
 
 
-def test_a_token_that_the_host_has_not_read_is_taken_from_the_device() -> None:
+def test_a_token_unread_by_the_host_comes_from_the_device() -> None:
     model = made(qwen3)
     backend = backend_of(model, slots=3, room=64)
     with torch.inference_mode():
@@ -123,14 +123,14 @@ def test_prefixes_are_copied_between_slots(model, renderer, pool, monkeypatch: p
     assert sum(size > cuda.TILE for size in copied) >= 3
 
 
-def test_the_copy_is_the_model_with_adapters_and_leaves_the_base_alone() -> None:
+def test_the_copy_merges_adapters_and_leaves_the_base_alone() -> None:
     torch.manual_seed(0)
     adapted = get_peft_model(
         made(qwen3), LoraConfig(r=4, target_modules=["q_proj", "v_proj", "down_proj"], init_lora_weights=False)
     )
     before = {name: weight.detach().clone() for name, weight in adapted.named_parameters()}
     backend = backend_of(adapted)
-    read_and_compare(backend, adapted, 9, 5e-5)
+    assert_reads_like_forward(backend, adapted, 9, 5e-5)
     assert all(torch.equal(before[name], weight) for name, weight in adapted.named_parameters())
 
     places = [layer.qkv.data_ptr() for layer in backend.weights.layers]
@@ -143,9 +143,9 @@ def test_the_copy_is_the_model_with_adapters_and_leaves_the_base_alone() -> None
     assert again is backend
     assert [layer.qkv.data_ptr() for layer in again.weights.layers] == places
     assert not any(torch.equal(layer.down, down) for layer, down in zip(again.weights.layers, old, strict=True))
-    read_and_compare(again, adapted, 9, 5e-5)
+    assert_reads_like_forward(again, adapted, 9, 5e-5)
     with adapted.disable_adapter():
-        read_and_compare(backend_of(adapted), adapted, 3, 5e-5)
+        assert_reads_like_forward(backend_of(adapted), adapted, 3, 5e-5)
 
 
 @pytest.mark.parametrize("words", [BLOCK, 3 * BLOCK, 700, 40])
@@ -211,17 +211,19 @@ def grouped(heads: int, kv_heads: int, head_dim: int) -> Callable[[], PreTrained
 @pytest.mark.parametrize(
     "make", [qwen3, qwen2, llama, grouped(6, 2, 32), grouped(8, 2, 128), grouped(4, 4, 64), grouped(4, 2, 8)]
 )
-def test_a_captured_step_gives_the_logits_of_the_models_own_forward(make: Callable[[], PreTrainedModel]) -> None:
+def test_a_captured_step_gives_the_models_own_logits(make: Callable[[], PreTrainedModel]) -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     backend = backend_of(on_cuda(make, torch.float32), device=torch.device("cuda"))
-    read_and_compare(backend, on_cuda(make, torch.float32), 15, 1e-3)
+    assert_reads_like_forward(backend, on_cuda(make, torch.float32), 15, 1e-3)
 
 
 @ON_CUDA
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 def test_a_captured_step_in_16_bits_is_close(dtype: torch.dtype) -> None:
     model = on_cuda(grouped(8, 2, 64), dtype)
-    read_and_compare(backend_of(model, device=torch.device("cuda")), on_cuda(grouped(8, 2, 64), dtype), 15, 0.5)
+    assert_reads_like_forward(
+        backend_of(model, device=torch.device("cuda")), on_cuda(grouped(8, 2, 64), dtype), 15, 0.5
+    )
 
 
 @ON_CUDA

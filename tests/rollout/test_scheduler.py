@@ -164,7 +164,7 @@ def test_episodes_do_not_depend_on_the_number_of_slots(model, renderer, pool, gr
 
 
 @pytest.mark.parametrize("slots", [1, 3, 64])
-def test_batch_invariant_rollouts_have_the_same_bits_in_any_number_of_slots(model, renderer, pool, slots) -> None:
+def test_batch_invariant_rollouts_have_equal_bits_for_any_slot_count(model, renderer, pool, slots) -> None:
     samples = [sample for sample in pool[:5] for _ in range(3)]
     settings = {"keep_hidden": True, "batch_invariant": True}
     whole = roll_out(model, renderer, samples, slots=4, **settings)

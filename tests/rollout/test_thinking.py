@@ -76,7 +76,7 @@ def test_a_short_thought_is_left_alone(thinking: ChatRenderer, pool: list[Sample
     assert (one.cut_thoughts, one.cut_turns) == (0, 0)
 
 
-def test_the_action_has_its_own_budget_and_a_cut_one_is_counted(thinking: ChatRenderer, pool: list[Sample]) -> None:
+def test_the_action_has_its_own_budget_and_cuts_count(thinking: ChatRenderer, pool: list[Sample]) -> None:
     one = Dialogue(Job(pool[0]), 0, thinking, LIMITS)
     say(one, "a thought that takes all of its six tokens")
     turn = one.turn_start
@@ -168,7 +168,7 @@ def test_segments_have_the_logprobs_of_training(model, renderer: TagRenderer, po
     assert sum(len(one.segment_lengths) > 1 for one in made) > 1
     streams = pack(made, 500, torch.device("cpu"))
     with torch.no_grad():
-        scored = [score_tokens(model, hidden_before(model, x), x.said_N, TEMPERATURE)[0] for x in streams]
+        scored = [score_tokens(model, hidden_before(model, x), x.label_N, TEMPERATURE)[0] for x in streams]
     measured = torch.from_numpy(np.concatenate([one.logp[one.policy] for one in made]))
     torch.testing.assert_close(torch.cat(scored), measured, atol=1e-4, rtol=0)
     assert_same(made, roll_out(model, always, samples, think_tokens=3, max_turns=4, thoughts="drop", slots=2))

@@ -64,7 +64,7 @@ def assert_trainable(policy: nn.Module, made: list[Trajectory]) -> None:
     """The log-probabilities are those that training computes on the same tokens."""
     streams = pack(made, 500, torch.device("cpu"))
     with torch.no_grad():
-        scored = [score_tokens(policy, hidden_before(policy, x), x.said_N, TEMPERATURE)[0] for x in streams]
+        scored = [score_tokens(policy, hidden_before(policy, x), x.label_N, TEMPERATURE)[0] for x in streams]
     measured = torch.from_numpy(np.concatenate([one.logp[one.policy] for one in made]))
     torch.testing.assert_close(torch.cat(scored), measured, atol=1e-3, rtol=0)
 

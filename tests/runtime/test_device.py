@@ -120,7 +120,7 @@ def test_gpu_memory_ignores_other_programs(monkeypatch: pytest.MonkeyPatch) -> N
     assert memory_gb(torch.device("cuda")) == 24
 
 
-def test_a_process_that_is_held_to_a_part_of_the_card_has_that_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_limited_to_part_of_the_card_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def fraction(index: int) -> float:
         assert isinstance(index, int)  # torch 2.11 refuses a device without an index
         return 0.25

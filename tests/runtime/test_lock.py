@@ -21,11 +21,18 @@ def test_a_second_run_in_a_locked_folder_is_refused(tmp_path: Path) -> None:
     os.close(lock_folder(tmp_path))
 
 
-def test_a_lock_that_is_held_for_an_instant_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_briefly_held_lock_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`askgate runs` must not keep a run from starting."""
     held = lock_folder(tmp_path)
-    monkeypatch.setattr(lock.time, "sleep", lambda seconds: os.close(held))
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        os.close(held)
+
+    monkeypatch.setattr(lock.time, "sleep", sleep)
     os.close(lock_folder(tmp_path))
+    assert len(waits) == 1
 
 
 def test_waiting_for_a_lock_is_announced_once(tmp_path: Path) -> None:

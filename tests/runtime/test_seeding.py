@@ -57,7 +57,7 @@ def test_a_backward_pass_refuses_what_is_not_deterministic() -> None:
     assert torch.is_deterministic_algorithms_warn_only_enabled()
 
 
-def test_an_operation_without_a_deterministic_form_is_done_again_with_a_warning(
+def test_a_nondeterministic_operation_is_repeated_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     seed_all(0)

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.scoring.server import Scores, steady_scores
 
-Fate = Literal["ok", "prose", "500", "400", "expired", "missing", "twice", "no_json"]
+Fate = Literal["ok", "prose", "500", "400", "expired", "missing", "twice", "no_json", "no_status"]
 """What a request of a batch becomes. `missing`: in no file; `twice`: two lines with different scores."""
 
 
@@ -123,8 +123,9 @@ class BatchServer:
             self.bodies.append(line["body"])
             fate = self.fates(self.billed[f"tried {line['custom_id']}"], line["custom_id"])
             self.billed[f"tried {line['custom_id']}"] += 1
-            if fate in ("500", "400"):
-                response = {"status_code": int(fate), "request_id": "r", "body": {"error": {"message": "no"}}}
+            if fate in ("500", "400", "no_status"):
+                status = None if fate == "no_status" else int(fate)
+                response = {"status_code": status, "request_id": "r", "body": {"error": {"message": "no"}}}
                 errors.append({"custom_id": line["custom_id"], "response": response, "error": None})
             elif fate == "expired":
                 error = {"code": "batch_expired", "message": "This request could not be executed in time."}

@@ -19,7 +19,7 @@ from src.core.errors import BadInput
 from src.scoring.judge import paid_entry, record, recover
 from src.scoring.ledger import Ledger
 from src.scoring.store import Store, Stored, fetch
-from src.scoring.types import Ask, CallEntry, Reply, ScoringEntry
+from src.scoring.types import CallEntry, Reply, ScoringEntry, VoteRequest
 from src.scoring.votes import aggregate
 from tests import disk_faults
 
@@ -28,8 +28,8 @@ BAD_ONCE = ("sample 1", 0)
 """The first reply to this vote is no vote."""
 
 
-def ask_for(sample: int, vote: int = 0) -> Ask:
-    return Ask("local", "tiny", "judge-1", ("logic", "clarity"), "en", f"sample {sample}", vote)
+def ask_for(sample: int, vote: int = 0) -> VoteRequest:
+    return VoteRequest("local", "tiny", "judge-1", ("logic", "clarity"), "en", f"sample {sample}", vote)
 
 
 def reply_with(text: str, request_id: str = "req-1", latency_ms: float = 12.5) -> Reply:
@@ -51,7 +51,7 @@ class Judge:
     def __init__(self, folder: Path, pause: float) -> None:
         self.billed, self.pause, self.random = folder / "billed", pause, Random(os.getpid())
 
-    async def __call__(self, ask: Ask) -> Reply:
+    async def __call__(self, ask: VoteRequest) -> Reply:
         seen = Counter(key for key, _ in notes(self.billed))[ask.key]
         request_id = f"req-{uuid.uuid4().hex}"
         note(self.billed, ask.key, request_id)
@@ -100,7 +100,9 @@ async def _score_all(place: Path, store: Store, ledger: Ledger, samples: int, at
     await asyncio.gather(*(score(sample) for sample in range(samples)))
 
 
-async def _vote(place: Path, store: Store, judge: Judge, ask: Ask, name: str) -> tuple[list[CallEntry], list[Stored]]:
+async def _vote(
+    place: Path, store: Store, judge: Judge, ask: VoteRequest, name: str
+) -> tuple[list[CallEntry], list[Stored]]:
     calls: list[CallEntry] = []
     bought: list[Stored] = []
     while True:

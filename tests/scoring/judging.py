@@ -8,7 +8,7 @@ from src.config.judge_config import FamilySection, LimitsSection
 from src.scoring.client import JudgeClient
 from src.scoring.prompt import DIMENSIONS, PROMPT_VERSION
 from src.scoring.providers import Provider
-from src.scoring.types import Ask
+from src.scoring.types import VoteRequest
 from tests.scoring.server import JudgeServer
 from tests.scoring.virtual_clock import ManualClock
 
@@ -45,5 +45,5 @@ def client(server: JudgeServer, clock: ManualClock | None = None, **changes: obj
     return JudgeClient(provider(server.url), key, limits(**changes), clock=clock, sleep=clock.sleep)
 
 
-def ask(text: str = "User: hello", vote: int = 0) -> Ask:
-    return Ask("custom", "tiny", PROMPT_VERSION, DIMENSIONS, "en", text, vote)
+def ask(text: str = "User: hello", vote: int = 0) -> VoteRequest:
+    return VoteRequest("custom", "tiny", PROMPT_VERSION, DIMENSIONS, "en", text, vote)

@@ -50,7 +50,7 @@ def assert_paid_once(place: Workspace, server: BatchServer) -> None:
     assert all(one.batch and one.latency_ms == 0 for one in paid)
 
 
-def test_a_batch_gives_the_scores_of_single_calls_at_half_the_price(place: Workspace) -> None:
+def test_a_batch_gives_equal_scores_at_half_the_price(place: Workspace) -> None:
     with BatchServer() as server:
         done = score(place, server)
     tokens = server.tokens_in + server.tokens_out
@@ -88,7 +88,7 @@ def test_a_second_run_asks_for_nothing(place: Workspace) -> None:
     assert_paid_once(place, server)
 
 
-@pytest.mark.parametrize("fate", ["500", "expired", "missing", "no_json"])
+@pytest.mark.parametrize("fate", ["500", "expired", "missing", "no_json", "no_status"])
 def test_requests_without_a_reply_are_sent_again(place: Workspace, fate: Fate) -> None:
     with BatchServer(lambda n, key: fate if n == 0 and key[0] in "01234567" else "ok") as server:
         assert score(place, server)["failed"] == 0
@@ -158,7 +158,7 @@ def test_a_refused_upload_leaves_nothing_waiting(place: Workspace) -> None:
         assert score(place, server)["scored"] == 4
 
 
-def test_a_refused_list_does_not_give_up_a_batch_that_may_exist(place: Workspace) -> None:
+def test_a_refused_list_keeps_a_batch_that_may_exist(place: Workspace) -> None:
     with BatchServer() as server:
 
         def lose_the_answer(number: int, moment: str) -> None:
@@ -194,7 +194,7 @@ def test_a_service_that_is_down_for_a_moment_loses_nothing(place: Workspace) -> 
     assert_paid_once(place, server)
 
 
-def test_replies_that_the_provider_does_not_show_are_not_paid_for_again(place: Workspace) -> None:
+def test_replies_that_the_provider_hides_are_not_paid_again(place: Workspace) -> None:
     with BatchServer() as server:
         use_batches(place, tries=2)
         honest = server._finish
@@ -212,7 +212,7 @@ def test_replies_that_the_provider_does_not_show_are_not_paid_for_again(place: W
     assert_paid_once(place, server)
 
 
-def test_votes_that_wait_in_a_batch_are_asked_for_nowhere_else(place: Workspace) -> None:
+def test_votes_waiting_in_a_batch_are_asked_nowhere_else(place: Workspace) -> None:
     with BatchServer(open_looks=10**6) as server:
         use_batches(place, tries=1)
         server.on_request = lambda number, moment: server.refuse.update({"GET /batches/batch_0": (500, "down")})
@@ -253,7 +253,7 @@ def test_a_batch_that_fails_beside_a_good_one_is_reported(place: Workspace) -> N
 
 
 @pytest.mark.parametrize(("told_s", "seconds"), [(600, 600.0), (90_000, 3600.0), (None, 0.0)])
-def test_a_batch_that_ended_between_two_runs_took_what_the_provider_says_and_the_clock_allows(
+def test_a_batch_ended_between_runs_has_a_believable_duration(
     place: Workspace, told_s: int | None, seconds: float
 ) -> None:
     place.write_pool(samples(SAMPLES))

@@ -68,7 +68,7 @@ def test_the_request_has_schema_and_seed_per_vote_and_retry() -> None:
     async def main(server: JudgeServer) -> None:
         async with client(server) as judge:
             await judge.ask(ask(vote=2))
-            await judge.ask(ask(vote=2), again=1)
+            await judge.ask(ask(vote=2), bad_replies=1)
 
     with JudgeServer() as server:
         asyncio.run(main(server))

@@ -127,7 +127,7 @@ def test_a_cache_write_may_be_cut_at_any_byte(fork_server: ForkServer, tmp_path:
     assert sum(code != 0 for code in codes) >= 5, "the limits were too generous to test anything"
 
 
-def killed_at_random(fork_server: ForkServer, tmp_path: Path, moments: int, seed: int) -> None:
+def assert_survives_random_kills(fork_server: ForkServer, tmp_path: Path, moments: int, seed: int) -> None:
     """Draws moments over the work, not the clock, so that a busy machine does not bunch them."""
     samples, at_once = 16, 3
     random = Random(seed)
@@ -152,12 +152,12 @@ def killed_at_random(fork_server: ForkServer, tmp_path: Path, moments: int, seed
 
 
 def test_killed_at_random_moments_while_scoring(fork_server: ForkServer, tmp_path: Path) -> None:
-    killed_at_random(fork_server, tmp_path, moments=12, seed=1)
+    assert_survives_random_kills(fork_server, tmp_path, moments=12, seed=1)
 
 
 @pytest.mark.slow
 def test_killed_at_fifty_random_moments_while_scoring(fork_server: ForkServer, tmp_path: Path) -> None:
-    killed_at_random(fork_server, tmp_path, moments=50, seed=2)
+    assert_survives_random_kills(fork_server, tmp_path, moments=50, seed=2)
 
 
 def test_repeatedly_killed_runs_still_finish(fork_server: ForkServer, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.core.files import shipped
 from src.scoring.client import JudgeClient
-from src.scoring.prompt import ask_for, request
+from src.scoring.prompt import request_body, vote_request
 from src.scoring.providers import KNOWN_HOSTS, Provider, settings_for
 from src.scoring.types import CallFailed, Reply
 from tests.scoring.judging import KEY, limits
@@ -96,7 +96,7 @@ def judge(scoring: ScoringSection, name: str, model: str) -> Provider:
 @pytest.mark.parametrize(("name", "model"), PARAMETERS)
 def test_each_family_gets_its_parameters(scoring: ScoringSection, name: str, model: str) -> None:
     provider = judge(scoring, name, model)
-    body = request(provider, ask_for(provider, "en", "User: hi", 0), again=0)
+    body = request_body(provider, vote_request(provider, "en", "User: hi", 0), bad_replies=0)
     assert body.pop("model") == provider.model
     asked = body.pop("messages", None) or body.pop("prompt")
     assert body == PARAMETERS[name, model]
@@ -120,7 +120,7 @@ def call(provider: Provider, server: JudgeServer) -> Reply | CallFailed:
     async def main() -> Reply | CallFailed:
         async with JudgeClient(provider.model_copy(update={"base_url": server.url}), None, limits()) as client:
             try:
-                return await client.ask(ask_for(provider, "en", "User: hi", 0))
+                return await client.ask(vote_request(provider, "en", "User: hi", 0))
             except CallFailed as failure:
                 return failure
 
@@ -238,5 +238,5 @@ def test_extra_parameters_replace_neither_model_nor_messages(scoring: ScoringSec
     provider = judge(scoring, "qwen", "qwen-plus")
     family = provider.family.model_copy(update={"extra_body": {"model": "another", "messages": [], "top_k": 1}})
     provider = provider.model_copy(update={"families": (family,)})
-    body = request(provider, ask_for(provider, "en", "User: hi", 0), again=0)
+    body = request_body(provider, vote_request(provider, "en", "User: hi", 0), bad_replies=0)
     assert (body["model"], len(body["messages"]), body["top_k"]) == ("qwen-plus", 2, 1)

@@ -21,7 +21,7 @@ from src.scoring import judge as judge_module
 from src.scoring import prompt
 from src.scoring.judge import Judge, Tally, recover
 from src.scoring.ledger import Ledger, lines
-from src.scoring.prompt import ask_for
+from src.scoring.prompt import vote_request
 from src.scoring.store import Store
 from src.scoring.types import CallEntry, Reply, ScoringEntry
 from src.scoring.votes import aggregate
@@ -114,7 +114,7 @@ def mixed(seed: int) -> Callable[[int], Act]:
     return plan
 
 
-def misbehave(folder: Path, count: int) -> None:
+def assert_scored_despite_misbehavior(folder: Path, count: int) -> None:
     wanted = samples(count) + samples(count // 30, "contested") + samples(count // 30, "hopeless")
     Random(1).shuffle(wanted)
     with JudgeServer(mixed(seed=count), scores=opinionated, wait="0.2") as server:
@@ -168,12 +168,12 @@ def _books_are_the_servers(run: Run, server: JudgeServer) -> None:
 
 
 def test_hundreds_of_scorings_against_a_server_that_misbehaves(tmp_path: Path) -> None:
-    misbehave(tmp_path, 300)
+    assert_scored_despite_misbehavior(tmp_path, 300)
 
 
 @pytest.mark.slow
 def test_two_thousand_scorings_against_a_server_that_misbehaves(tmp_path: Path) -> None:
-    misbehave(tmp_path, 2000)
+    assert_scored_despite_misbehavior(tmp_path, 2000)
 
 
 def test_scored_dialogues_are_not_paid_for_again(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_another_process_is_awaited_for_the_longest_possible_call(
     monkeypatch.setattr(judge_module, "fetch", lambda *given: waited.append(given[-1]) or fetch(*given))
     with JudgeServer() as server:
         score(tmp_path, server, samples(1), timeout_s=120.0, wait_max_s=100.0)
-    pauses = (TRIES - 1) * (100.0 + client_module.LONGEST_BACK_OFF_S)
+    pauses = (TRIES - 1) * (100.0 + client_module.MAX_BACK_OFF_S)
     assert min(waited) >= TRIES * 120.0 + pauses
 
 
@@ -350,10 +350,12 @@ def test_a_votes_key_covers_everything_that_changes_it() -> None:
         *({"families": provider("http://x/v1", **row).families} for row in rows),
     ]
     others = [there.model_copy(update=change) for change in changes]
-    keys = {ask_for(one, lang, text, vote).key for one in (there, *others) for lang, text, vote in WAYS}
+    keys = {vote_request(one, lang, text, vote).key for one in (there, *others) for lang, text, vote in WAYS}
     assert len(keys) == (1 + len(others)) * len(WAYS)
     moved = there.model_copy(update={"base_url": "http://127.0.0.1:4711/v1", "usd_in": 9.0, "key_needed": True})
-    assert ask_for(moved, *WAYS[0]).key == ask_for(there, *WAYS[0]).key, "AskGate's own server has a new port each time"
+    assert vote_request(moved, *WAYS[0]).key == vote_request(there, *WAYS[0]).key, (
+        "AskGate's own server has a new port each time"
+    )
 
 
 def test_many_concurrent_scorings_open_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,8 +382,8 @@ WAYS: list[tuple[Lang, str, int]] = [
 def test_another_rubric_text_is_another_ask_without_version_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
+    before = vote_request(provider("http://x/v1"), "en", "User: hi", 0)
     monkeypatch.setitem(prompt.RUBRIC, "en", "Be kind.")
-    after = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
+    after = vote_request(provider("http://x/v1"), "en", "User: hi", 0)
     assert before.prompt_version == after.prompt_version
     assert before.key != after.key

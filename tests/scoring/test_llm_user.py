@@ -62,7 +62,7 @@ def quiet(environment: dict[str, str]) -> LlmUser:
     return LlmUser(environment, sleep=lambda seconds: None)
 
 
-def test_a_model_that_plays_well_is_as_good_as_the_rules() -> None:
+def test_a_good_model_simulates_as_well_as_the_rules() -> None:
     """The acceptance test of the rules, on a server that answers as they do, in words of its own."""
     by_prompt = {one.sample.prompt: one.sample for one in ASKED}
 

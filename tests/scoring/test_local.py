@@ -16,9 +16,9 @@ import pytest
 from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.scoring import local_judge
-from src.scoring.judge import patient
+from src.scoring.judge import own_server_limits
 from src.scoring.local_judge import cache_folder, judge_weights, serving
-from src.scoring.prompt import request
+from src.scoring.prompt import request_body
 from src.scoring.providers import settings_for
 from tests.scoring.judging import ask, limits
 from tests.scoring.workspace import ROOT, Workspace, samples
@@ -93,7 +93,7 @@ def test_an_unloadable_model_is_refused_with_the_servers_message(tmp_path: Path)
 def test_the_grammar_of_a_users_gguf_allows_no_white_space() -> None:
     local = settings_for({}, scoring_of(load_profile("rc1"))).provider
     assert local.name == "local"
-    body = request(local.model_copy(update={"model": "mine@0123456789ab"}), ask(), again=0)
+    body = request_body(local.model_copy(update={"model": "mine@0123456789ab"}), ask(), bad_replies=0)
     assert "response_format" not in body
     assert body["grammar"] == (
         'root ::= "{" "\\"logic\\":" n "," "\\"clarity\\":" n "," "\\"naturalness\\":" n ","'
@@ -104,9 +104,9 @@ def test_the_grammar_of_a_users_gguf_allows_no_white_space() -> None:
 
 def test_the_local_judge_gets_one_call_and_long_timeouts() -> None:
     """Eight calls to a server with one slot would time out in its queue on a busy machine or with a larger model."""
-    ours = patient(limits(concurrency_min=2, concurrency_max=8, timeout_s=120.0))
+    ours = own_server_limits(limits(concurrency_min=2, concurrency_max=8, timeout_s=120.0))
     assert (ours.concurrency_min, ours.concurrency_max, ours.timeout_s) == (1, 1, 600.0)
-    modest = patient(limits(concurrency_min=1, concurrency_max=1, timeout_s=3000.0))
+    modest = own_server_limits(limits(concurrency_min=1, concurrency_max=1, timeout_s=3000.0))
     assert (modest.concurrency_min, modest.concurrency_max, modest.timeout_s) == (1, 1, 3000.0)
 
 

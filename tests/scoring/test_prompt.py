@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from askgate_env.types import Lang, Sample, Turn
-from src.scoring.prompt import ask_for, dialogue_text, request
+from src.scoring.prompt import dialogue_text, request_body, vote_request
 from tests.data.samples import make_sample
 from tests.scoring.judging import provider
 
@@ -98,7 +98,7 @@ def test_nobody_speaks_for_another(line_break: str, where: str) -> None:
 def test_the_prompt_explains_continued_lines(lang: Lang) -> None:
     dialogue = (REAL[0], Turn("assistant", "answer", f"42\n{LABELS[lang][0]}Thank you, that was perfect."))
     there = provider("http://x/v1")
-    body: dict[str, Any] = request(there, ask_for(there, lang, shown(dialogue, lang), 0), again=0)
+    body: dict[str, Any] = request_body(there, vote_request(there, lang, shown(dialogue, lang), 0), bad_replies=0)
     rubric, asked = (message["content"] for message in body["messages"])
     assert re.search(r"starts with \| goes on|以 \| 开头的行是上一条消息的延续", rubric)
     assert sum(line.startswith(LABELS[lang][0]) for line in asked.splitlines()) == 1

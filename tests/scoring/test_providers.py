@@ -196,7 +196,7 @@ def test_no_other_server_has_the_name_of_a_provider(scoring: ScoringSection, nam
     assert caught.value.where == "SCORER_BASE_URL"
 
 
-def test_a_servers_address_under_a_providers_name_in_the_config_is_refused(scoring: ScoringSection) -> None:
+def test_a_server_address_under_a_provider_name_is_refused(scoring: ScoringSection) -> None:
     row = scoring.providers["openai"].model_copy(update={"base_url": "http://127.0.0.1:8000/v1"})
     changed = scoring.model_copy(update={"providers": {**scoring.providers, "openai": row}})
     with pytest.raises(
@@ -206,7 +206,7 @@ def test_a_servers_address_under_a_providers_name_in_the_config_is_refused(scori
     assert caught.value.where == "configs/default.yaml: scoring.providers.openai.base_url"
 
 
-def test_in_production_an_own_row_of_the_table_keeps_its_server(scoring: ScoringSection) -> None:
+def test_in_production_an_own_table_row_keeps_its_server(scoring: ScoringSection) -> None:
     row = scoring.providers["openai"].model_copy(update={"base_url": "https://gateway.example/v1"})
     own = scoring.model_copy(update={"providers": {**scoring.providers, "ours": row}})
     there = {"SCORER_PROVIDER": "ours", "SCORER_API_KEY": KEY, "SCORER_BASE_URL": "http://127.0.0.1:8000/v1"}

@@ -121,7 +121,7 @@ def test_a_torn_line_is_scored_again_from_cache(workspace: Workspace) -> None:
     assert [line["scores"] for line in workspace.scores()] == [line["scores"] for line in whole]
 
 
-def test_a_torn_end_of_the_ledger_does_not_stop_the_next_run(workspace: Workspace) -> None:
+def test_a_torn_ledger_end_does_not_stop_later_runs(workspace: Workspace) -> None:
     with JudgeServer() as server:
         workspace.ask(server)
         assert workspace.score("--n", "3").code == 0

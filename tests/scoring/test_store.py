@@ -12,7 +12,7 @@ import pytest
 
 from src.core.errors import BadInput
 from src.scoring.store import CacheGroup, Store, Stored, bad_replies, fetch, invalidate, stat
-from src.scoring.types import Ask, CallFailed, Reply
+from src.scoring.types import CallFailed, Reply, VoteRequest
 from tests.scoring.crash_run import ask_for, reply_with
 
 DAY = 86400.0
@@ -97,7 +97,7 @@ def test_a_bad_reply_with_a_later_vote_needs_no_replay(store: Store) -> None:
     good = store.put(ask_for(1), reply_with(GOOD, "req-2"), "scoring-1")
     store.put(ask_for(1), reply_with("no again", "req-3"), "scoring-1")
     assert store.get(ask_for(1)) == good
-    assert [store.get(bad.ask) for bad in bad_replies(store)] == [good, good]
+    assert [store.get(bad.request) for bad in bad_replies(store)] == [good, good]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_vote_stored_before_locking_is_not_paid_for(store: Store) -> None:
             store.put(ask_for(1), reply_with(GOOD), "scoring-1")
             return super().acquire(key)
 
-    async def judge(ask: Ask) -> Reply:
+    async def judge(ask: VoteRequest) -> Reply:
         raise AssertionError("paid for a vote that was there")
 
     with Late(store.path, 14, store.now) as late:
@@ -225,9 +225,9 @@ def test_a_vote_stored_before_locking_is_not_paid_for(store: Store) -> None:
 
 
 def test_tasks_that_want_one_vote_pay_once(store: Store) -> None:
-    calls: list[Ask] = []
+    calls: list[VoteRequest] = []
 
-    async def judge(ask: Ask) -> Reply:
+    async def judge(ask: VoteRequest) -> Reply:
         calls.append(ask)
         await asyncio.sleep(0.05)
         return reply_with(GOOD)
@@ -244,7 +244,7 @@ def test_tasks_that_want_one_vote_pay_once(store: Store) -> None:
 def test_a_vote_can_be_asked_again_after_a_failure(store: Store) -> None:
     replies = iter(["no", "fails", GOOD])
 
-    async def judge(ask: Ask) -> Reply:
+    async def judge(ask: VoteRequest) -> Reply:
         if (text := next(replies)) == "fails":
             raise CallFailed("server_error", "500")
         return reply_with(text, f"req-{text[:3]}")
@@ -261,7 +261,7 @@ def test_a_vote_can_be_asked_again_after_a_failure(store: Store) -> None:
 
 
 def test_an_arrived_reply_survives_cancellation(store: Store) -> None:
-    async def judge(ask: Ask) -> Reply:
+    async def judge(ask: VoteRequest) -> Reply:
         return reply_with(GOOD, f"req-{ask.text}", latency_ms=1.0)
 
     async def cancelled_at_once() -> None:
@@ -277,7 +277,7 @@ def test_an_arrived_reply_survives_cancellation(store: Store) -> None:
 
 
 def test_waiting_for_a_hanging_process_ends_with_a_reason(store: Store) -> None:
-    async def judge(ask: Ask) -> Reply:
+    async def judge(ask: VoteRequest) -> Reply:
         raise AssertionError("somebody else is asking")
 
     with reopened(store) as hanging:
@@ -287,7 +287,7 @@ def test_waiting_for_a_hanging_process_ends_with_a_reason(store: Store) -> None:
 
 
 def test_waiting_continues_while_replies_arrive(store: Store) -> None:
-    async def judge(ask: Ask) -> Reply:
+    async def judge(ask: VoteRequest) -> Reply:
         raise AssertionError("somebody else is asking")
 
     async def busy(other: Store) -> None:
@@ -335,7 +335,7 @@ def test_an_impossible_folder_is_named_in_the_refusal(tmp_path: Path) -> None:
 def test_nobody_pays_after_a_reply_could_not_be_stored(store: Store) -> None:
     paid = []
 
-    async def judge(ask: Ask) -> Reply:
+    async def judge(ask: VoteRequest) -> Reply:
         paid.append(ask)
         return reply_with(GOOD)
 

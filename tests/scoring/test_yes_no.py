@@ -18,7 +18,7 @@ from src.scoring import prompt
 from src.scoring.client import JudgeClient
 from src.scoring.judge import FIRST_REPEAT, Judge
 from src.scoring.ledger import Ledger, lines
-from src.scoring.prompt import DIMENSIONS, WORDINGS, ask_for, dialogue_text, request
+from src.scoring.prompt import DIMENSIONS, WORDINGS, dialogue_text, request_body, vote_request
 from src.scoring.providers import Provider
 from src.scoring.store import Store
 from src.scoring.types import CallEntry, ScoringEntry
@@ -66,10 +66,10 @@ def score(folder: Path, server: JudgeServer, repeat: bool = False) -> tuple[Scor
 
 def questions(vote: int) -> list[str]:
     there = judge_at("http://127.0.0.1:8000/v1")
-    return list(request(there, ask_for(there, "en", dialogue_text(SAMPLE), vote), again=0)["prompt"])
+    return list(request_body(there, vote_request(there, "en", dialogue_text(SAMPLE), vote), bad_replies=0)["prompt"])
 
 
-def test_a_scoring_has_k_votes_in_cache_and_ledger_and_is_not_asked_for_twice(tmp_path: Path) -> None:
+def test_k_votes_are_cached_and_never_asked_for_twice(tmp_path: Path) -> None:
     def answers(question: str) -> dict[str, float]:
         yes = 0.3 + len(question) % 7 / 20
         return {" Yes": yes, " No": 0.8 - yes, " Maybe": 0.2}
@@ -99,7 +99,7 @@ def test_a_judge_that_always_says_the_same_gains_nothing(tmp_path: Path, word: s
     assert entry.scores == pytest.approx(dict.fromkeys(DIMENSIONS, expected))
 
 
-def test_a_judge_that_answers_neither_yes_nor_no_gives_no_score(tmp_path: Path) -> None:
+def test_a_judge_without_yes_or_no_gives_no_score(tmp_path: Path) -> None:
     with CompletionServer(lambda question: {" Maybe": 0.97, " Yes": 0.02}) as server:
         entry, calls = score(tmp_path, server)
     assert (entry.overall, entry.scores) == (None, {})
@@ -137,11 +137,11 @@ def test_only_results_of_tools_are_cut() -> None:
         assert "Review:" not in shown, "only the judge's own prompt starts a line with it"
 
 
-def test_the_key_of_a_vote_covers_the_questions_of_all_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_votes_key_covers_the_questions_of_all_votes(monkeypatch: pytest.MonkeyPatch) -> None:
     there = judge_at("http://127.0.0.1:8000/v1")
-    before = ask_for(there, "en", "User: hi", 0)
+    before = vote_request(there, "en", "User: hi", 0)
     monkeypatch.setitem(prompt._YES_NO, "leads", [*prompt._YES_NO["leads"][:-1], "Other:"])
-    assert ask_for(there, "en", "User: hi", 0).key != before.key
+    assert vote_request(there, "en", "User: hi", 0).key != before.key
     assert before.prompt_version != prompt.PROMPT_VERSION
 
 

@@ -28,7 +28,7 @@ def only_run() -> Path:
     return run
 
 
-def refused(outcome: Outcome, *said: str) -> None:
+def assert_refused(outcome: Outcome, *said: str) -> None:
     assert outcome.code == 2, outcome
     assert outcome.err.startswith("askgate: ")
     assert outcome.err.count("\n") == 1

@@ -25,7 +25,7 @@ from src.eval.ablation import AblationPlan, is_sealed_as, read_seal_of, side_con
 from src.loop.runner import verb
 from src.runtime.lock import lock_folder
 from src.training.ablation import CONFIG, drop_other_seeds, work_folder
-from src.utils.process_map import usable_cores
+from src.utils.processes import usable_cores
 from tests.conftest import Askgate
 from tests.in_process import run_here
 

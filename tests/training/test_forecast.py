@@ -23,7 +23,7 @@ from src.training.forecast import (
     Memory,
     Shape,
     Speed,
-    fit,
+    fit_memory,
     forecast_memory,
     forecast_run,
     priced,
@@ -52,7 +52,7 @@ def scale(*changes: str) -> TrainConfig:
 
 
 def fitted(config: TrainConfig, gigabytes: float) -> Memory:
-    return fit(config, QWEN3_4B, CUDA, BF16, ALL, gigabytes * 1e9)
+    return fit_memory(config, QWEN3_4B, CUDA, BF16, ALL, gigabytes * 1e9)
 
 
 def test_weights_of_qwen3_4b() -> None:
@@ -204,7 +204,7 @@ def test_groups_share_tokens_on_a_cpu(device: torch.device, cheaper: bool) -> No
     assert (update_s(8) < update_s(4)) == cheaper
 
 
-def test_longer_thoughts_take_longer_up_to_the_length_of_an_episode() -> None:
+def test_longer_thoughts_take_longer_up_to_the_episode_length() -> None:
     seconds = [
         in_seconds(scale(f"rollout.think_tokens={think}"), QWEN3_4B, 32, EpisodeTokens.usual()).rollout_s
         for think in (50, 500, 1500, 3000)

@@ -152,9 +152,7 @@ def test_another_encoding_is_said_once_for_a_file(
     assert convert in str(refused.value)
 
 
-def test_a_first_row_without_an_answer_is_skipped_like_any_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_row_without_answer_is_skipped_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = own_messages(Path("my.jsonl"), "en")
     rows = [json.loads(line) for line in file.read_text().splitlines()]
@@ -263,7 +261,7 @@ def test_the_first_method_that_fits_with_all_slots_is_chosen(
     assert plan.settings["finetune"] == {"method": plan.method}
 
 
-def test_a_model_that_does_not_fit_is_refused_with_what_to_do(settings: dict[str, Any]) -> None:
+def test_a_model_that_does_not_fit_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=r"4\.0B weights: the run needs .*askgate\[gpu\]"):
         choose_method(settings, QWEN3_4B, torch.device("cuda"), 8.0, four_bits=False)
     with pytest.raises(BadInput, match="choose a smaller model"):

@@ -321,7 +321,7 @@ def test_the_card_of_a_run_says_what_its_report_says(place: Path, askgate: Askga
         model_evidence(final, lambda line: None)
 
 
-def test_the_card_of_the_shipped_model_counts_sft_apart_from_ppo() -> None:
+def test_the_shipped_models_card_counts_sft_apart_from_ppo() -> None:
     folder = Path(__file__).resolve().parents[2] / "models/tiny-trained"
     sealed = json.loads((folder / "run_seal.json").read_bytes())
     warm = sealed["marks"]["config"]["warm_start"]

@@ -148,7 +148,7 @@ def test_resume_with_changed_base_or_data_is_refused(place: Path, askgate: Askga
     assert refusal.value.where == f"{config}: {key}"
 
 
-def test_resume_with_or_without_the_list_of_unstable_samples_is_refused() -> None:
+def test_resume_that_adds_or_drops_the_unstable_list_is_refused() -> None:
     with_list, without = {"seed_pool": "a", "reward.unstable": "b"}, {"seed_pool": "a"}
     for now, then, message in ((without, with_list, "is missing"), (with_list, without, "began without this file")):
         with pytest.raises(BadInput, match=message):

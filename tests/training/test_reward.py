@@ -170,7 +170,7 @@ def test_disagreeing_votes_lower_the_weight_of_an_episode(
     assert all(0 < one.weight < 0.5 for one in verdicts)
 
 
-def refused(done: Outcome, *said: str) -> None:
+def assert_refused(done: Outcome, *said: str) -> None:
     assert done.code == 2, done
     for words in said:
         assert words in done.err
@@ -179,7 +179,7 @@ def refused(done: Outcome, *said: str) -> None:
 class TestRefused:
     def test_missing_weights(self, place: Path, askgate: Askgate) -> None:
         config = write_config(place, reward={"weights": "none.json", "dimensions": 0.3})
-        refused(
+        assert_refused(
             askgate("train", "--config", config),
             "none.json: cannot be read (No such file or directory)",
             "run weight-calib",
@@ -187,13 +187,15 @@ class TestRefused:
         assert not (place / "logs").exists()
 
     def test_missing_list_of_unstable_samples(self, place: Path, askgate: Askgate) -> None:
-        refused(askgate("train", "--config", write_config(place, reward={"unstable": "none.jsonl"})), "none.jsonl")
+        assert_refused(
+            askgate("train", "--config", write_config(place, reward={"unstable": "none.jsonl"})), "none.jsonl"
+        )
         assert not (place / "logs").exists()
 
     def test_a_judge_that_is_switched_off(self, place: Path, askgate: Askgate) -> None:
         weigh(place, WITH_JUDGE)
         done = askgate("train", "--config", write_config(place, **LIVE))
-        refused(done, "live_mode: is on, and REWARD_LIVE_MODE is off", "set REWARD_LIVE_MODE=1")
+        assert_refused(done, "live_mode: is on, and REWARD_LIVE_MODE is off", "set REWARD_LIVE_MODE=1")
         assert not (place / "logs").exists()
 
     def test_a_judge_that_does_not_answer(self, place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +203,7 @@ class TestRefused:
         with JudgeServer(plan=lambda n: "401") as server:
             hire(server, place, monkeypatch)
             done = askgate("train", "--config", write_config(place, **LIVE))
-        refused(done, "the judge gives no score: refused", "probe-scorer --live")
+        assert_refused(done, "the judge gives no score: refused", "probe-scorer --live")
         assert not (place / "checkpoints").exists()
 
     def test_changed_weights_on_resume(self, place: Path, askgate: Askgate) -> None:
@@ -209,7 +211,7 @@ class TestRefused:
         config = write_config(place, steps=1, reward={"weights": "weights.json", "dimensions": 0.5})
         assert askgate("train", "--config", config).code == 0
         weigh(place, {**RULES, "support": 0.3, "form": 0.4})
-        refused(askgate("train", "--config", config, "--resume"), "reward.weights: the file is not what the run")
+        assert_refused(askgate("train", "--config", config, "--resume"), "reward.weights: the file is not what the run")
 
 
 def test_a_failing_judge_stops_the_run_until_it_answers(
@@ -221,7 +223,7 @@ def test_a_failing_judge_stops_the_run_until_it_answers(
         hire(server, place, monkeypatch)
         done = askgate("train", "--config", config)
         port = server.port
-    refused(done, "the judge scored nothing in 3 steps running", "resume with --resume")
+    assert_refused(done, "the judge scored nothing in 3 steps running", "resume with --resume")
     assert "which get its means of the calibration" in done.err
     assert metrics(place)[-1]["step"] == 3
     with JudgeServer(port=port):

@@ -19,11 +19,11 @@ from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.data.pool.shadow_set import evenly_spaced
 from src.training.preflight import plan, preflight
-from src.training.run import _marks, _prepare, run
+from src.training.run import _marks, _prepare_seed, run
 from src.training.sft_control import tokens_seen
 from tests.conftest import Askgate
 
-from .run_outputs import lines, refused
+from .run_outputs import assert_refused, lines
 from .tiny_run import write_config
 
 
@@ -55,7 +55,7 @@ def test_a_run_writes_its_files_and_ends_with_a_table(place: Path, askgate: Askg
     assert not list((place / "reports").glob("ERROR_*"))
 
 
-def test_a_plan_trains_nothing_and_the_run_ends_with_what_to_type(place: Path, askgate: Askgate) -> None:
+def test_a_plan_trains_nothing_and_shows_what_to_type(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=2, warm_start={"steps": 1, "tokens": 400}, eval={"n": 2})
     before = sorted(place.rglob("*"))
     done = askgate("train", "--config", config, "--plan")
@@ -146,7 +146,7 @@ class Early(PurePT):
 """
 
 
-def test_an_own_engine_that_ends_early_is_reported_with_its_steps(place: Path, askgate: Askgate) -> None:
+def test_an_engine_that_ends_early_is_reported_with_steps(place: Path, askgate: Askgate) -> None:
     (place / "early.py").write_text(EARLY)
     done = askgate("train", "--config", write_config(place, engine="early:Early", steps=5, eval={"every_steps": 5}))
     assert done.code == 0, done.err
@@ -180,7 +180,7 @@ def test_tools_come_from_the_pool_and_adapters_from_the_checkpoint(place: Path) 
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"tools": ["calc"]}))
     adapters = {"method": "lora", "rank": 2, "targets": [{"memory_gb": 0, "modules": ["q_proj"]}]}
     ready = preflight(write_config(place, finetune=adapters))
-    made = _prepare(ready, 1, ("v_proj",))
+    made = _prepare_seed(ready, 1, ("v_proj",))
     assert made.job.rollout.tools == ("calc",)
     assert made.job.lora_targets == ("v_proj",)
     assert _marks(ready, made)["lora_targets"] == ["v_proj"]
@@ -343,16 +343,16 @@ def test_a_bad_config_is_refused_before_anything_is_written(case: str, place: Pa
     changes, said = REFUSED[case]
     config = write_config(place, **changes)
     before = sorted(place.rglob("*"))
-    refused(askgate("train", "--config", config), said, f"{config}: ")
+    assert_refused(askgate("train", "--config", config), said, f"{config}: ")
     assert sorted(path for path in place.rglob("*") if "__pycache__" not in path.parts) == before
 
 
 @pytest.mark.parametrize("missing", ["tokenizer.json", "config.json", "model.safetensors"])
-def test_a_model_folder_that_lacks_a_file_is_refused_in_one_line(missing: str, place: Path, askgate: Askgate) -> None:
+def test_an_incomplete_model_folder_is_refused_in_one_line(missing: str, place: Path, askgate: Askgate) -> None:
     shutil.copytree(place / "model", place / "part")
     (place / "part" / missing).unlink()
     said = f"{missing.replace('model.', '*.')} is missing"
-    refused(askgate("train", "--config", write_config(place, base_model="part")), said, "part: ")
+    assert_refused(askgate("train", "--config", write_config(place, base_model="part")), said, "part: ")
     with pytest.raises(BadInput, match=re.escape(said)), open_policy("part"):
         pass
 
@@ -385,7 +385,7 @@ def test_a_gguf_file_is_told_its_backend(place: Path, askgate: Askgate) -> None:
 
 def test_trl_ppo_refuses_ppo_with_a_remedy(place: Path, askgate: Askgate) -> None:
     pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
-    refused(
+    assert_refused(
         askgate("train", "--config", write_config(place, engine="trl_ppo")),
         "strategy: TRL has no PPO",
         "engine: pure_pt",
@@ -393,11 +393,15 @@ def test_trl_ppo_refuses_ppo_with_a_remedy(place: Path, askgate: Askgate) -> Non
 
 
 def test_a_missing_config_is_refused(place: Path, askgate: Askgate) -> None:
-    refused(askgate("train", "--config", place / "none.yaml"), "none.yaml: cannot be read (No such file or directory)")
+    assert_refused(
+        askgate("train", "--config", place / "none.yaml"), "none.yaml: cannot be read (No such file or directory)"
+    )
     assert not (place / "logs").exists()
 
 
 def test_a_full_disk_is_refused(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
-    refused(askgate("train", "--config", write_config(place)), "checkpoint.keep: 0.0 GB are free, the run needs about")
+    assert_refused(
+        askgate("train", "--config", write_config(place)), "checkpoint.keep: 0.0 GB are free, the run needs about"
+    )
     assert not (place / "logs").exists()

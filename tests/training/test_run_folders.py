@@ -13,7 +13,7 @@ import pytest
 from src.core.paths import LINKS, adopt_run, all_runs, evaluations, run_of
 from tests.conftest import Askgate
 
-from .run_outputs import files_of, lines, only_run, refused, weights
+from .run_outputs import assert_refused, files_of, lines, only_run, weights
 from .tiny_run import write_config
 
 
@@ -71,7 +71,7 @@ def test_a_link_that_no_run_made_is_refused(place: Path, askgate: Askgate) -> No
     (place / "checkpoints").mkdir()
     (place / "elsewhere").mkdir()
     (place / "checkpoints" / "local").symlink_to("../elsewhere")
-    refused(
+    assert_refused(
         askgate("evaluate", "--config", write_config(place)),
         "checkpoints/local: is a link to elsewhere, which no run made",
     )
@@ -116,7 +116,7 @@ def test_a_second_run_at_the_same_time_is_refused(place: Path, askgate: Askgate)
 
     held = lock_folder(place / "logs")
     try:
-        refused(askgate("train", "--config", write_config(place)), "logs: another run is writing here")
+        assert_refused(askgate("train", "--config", write_config(place)), "logs: another run is writing here")
     finally:
         os.close(held)
 

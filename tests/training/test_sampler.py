@@ -24,7 +24,7 @@ from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta
 from src.data.pool.source import TARGET
 from src.engines.job import Drawn
-from src.training.sampler import KEPT, PoolFile, Sampler, Undecided, open_sampler
+from src.training.sampler import MAX_UNDECIDED, PoolFile, Sampler, Undecided, open_sampler
 from tests.data.build_samples import small_plan
 from tests.data.samples import make_sample, measure, write_meta
 from tests.eval.episodes import episode
@@ -276,7 +276,9 @@ def test_neither_state_nor_draw_grows_with_the_pool() -> None:
         one.draw(5, 16)
         looks.append(pool.reads)
         sizes.append(len(json.dumps(one.state_dict())))
-        assert {level: len(known) for level, known in one.state_dict()["low"].items()} == dict.fromkeys(LEVELS, KEPT)
+        assert {level: len(known) for level, known in one.state_dict()["low"].items()} == dict.fromkeys(
+            LEVELS, MAX_UNDECIDED
+        )
     assert looks == [16, 16]
     assert sizes[1] < 1.2 * sizes[0] < 30_000
 

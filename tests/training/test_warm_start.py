@@ -15,14 +15,14 @@ from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from tests.conftest import Askgate
 
-from .run_outputs import lines, only_run, refused, same_metrics, weights
+from .run_outputs import assert_refused, lines, only_run, same_metrics, weights
 from .tiny_run import write_config
 
 WARM = {"warm_start": {"steps": 2, "tokens": 4000, "lr": 0.01, "batch_tokens": 1000}}
 CHECKPOINTS = Path("checkpoints/local")
 
 
-def test_the_warm_start_alone_and_then_the_rest_is_the_whole_run(place: Path, askgate: Askgate) -> None:
+def test_a_warm_start_plus_the_rest_equals_the_run(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=3, **WARM)
     assert askgate("train", "--config", config).code == 0
     whole, metrics = weights(place), same_metrics(place / "logs/metrics.jsonl")
@@ -52,7 +52,7 @@ def test_a_run_that_is_all_warm_start_says_so(place: Path, askgate: Askgate) -> 
     assert "1 steps, all SFT" in " ".join(done.out.split())
 
 
-def test_a_step_of_a_warm_start_without_a_batch_says_so(place: Path, askgate: Askgate) -> None:
+def test_a_warm_start_step_without_a_batch_says_so(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=2, warm_start={"steps": 2, "tokens": 100, "batch_tokens": 4000}, eval={"n": 2})
     done = askgate("train", "--config", config)
     assert "step 2/2 no update: the warm start has fewer batches" in done.err
@@ -93,7 +93,7 @@ def test_a_lost_evaluation_of_the_warm_start_is_made_again(place: Path, askgate:
     assert list(read_records(file, Episode)) == before
 
 
-def test_a_warm_start_that_is_lost_here_comes_back_from_the_mirror(place: Path, askgate: Askgate) -> None:
+def test_a_lost_warm_start_comes_back_from_the_mirror(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=3, checkpoint={"every_steps": 1, "mirror": str(place / "mirror")}, **WARM)
     assert askgate("sft", "--config", config).code == 0
     seal = (CHECKPOINTS / "warm_start" / SEAL_FILE).read_bytes()
@@ -104,7 +104,7 @@ def test_a_warm_start_that_is_lost_here_comes_back_from_the_mirror(place: Path, 
 
 
 def test_a_gated_warm_start_needs_a_ticket(place: Path, askgate: Askgate) -> None:
-    refused(askgate("sft", "--gated", "--config", write_config(place, **WARM)), "there is no evidence yet in")
+    assert_refused(askgate("sft", "--gated", "--config", write_config(place, **WARM)), "there is no evidence yet in")
 
 
 PLAIN = {"engine": "their_engine:Plain"}
@@ -122,5 +122,5 @@ def test_a_warm_start_that_cannot_be_made_is_refused(
 ) -> None:
     members = "step = 0\n    def fit(self, callbacks): ...\n    save = load = save_model = fit"
     Path("their_engine.py").write_text(f"class Plain:\n    strategies = frozenset({{'ppo'}})\n    {members}\n")
-    refused(askgate("sft", "--config", write_config(place, **changes)), key, what)
+    assert_refused(askgate("sft", "--config", write_config(place, **changes)), key, what)
     assert not (place / "runs").exists()

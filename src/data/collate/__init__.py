@@ -21,25 +21,25 @@ def demo_tokens(
 def demo_segments(
     sample: Sample, renderer: Renderer, thoughts: bool, system: str | None = None, *, drop: bool
 ) -> list[tuple[list[int], list[bool]]]:
-    """The segments of a demonstration where thoughts are dropped after a user reply (`rollout.thoughts: drop`); without
-    `drop` a single one."""
+    """The segments of a demonstration, each as `demo_tokens` returns it. With `drop` (`rollout.thoughts: drop`) a user
+    reply after a thought begins a new segment, which has no earlier thoughts; without it there is one segment."""
     tokens = list(renderer.opening(sample.prompt, system))
-    found: list[tuple[list[int], list[bool]]] = []
-    policy, exchanges, said, dropped = [False] * len(tokens), list[Exchange](), "", False
+    segments: list[tuple[list[int], list[bool]]] = []
+    mask, exchanges, policy_text, dropped = [False] * len(tokens), list[Exchange](), "", False
     for turn in sample.dialogue[1:]:
         if turn.by == "assistant":
-            said = say(turn if thoughts else replace(turn, thought=""), renderer.closes)
-            part = renderer.policy(said)
+            policy_text = say(turn if thoughts else replace(turn, thought=""), renderer.closes)
+            added = renderer.policy(policy_text)
         else:
-            action = without_thought(said)
+            action = without_thought(policy_text)
             exchanges.append(Exchange(action, turn.by, turn.text))
             # A renderer that opens every thought itself has one to drop even where the demonstration has none.
-            dropped = dropped or action != said or (renderer.think is not None and renderer.think.is_open)
+            dropped = dropped or action != policy_text or (renderer.think is not None and renderer.think.is_open)
             if drop and dropped and turn.by == "user":
-                found.append((tokens, policy))
+                segments.append((tokens, mask))
                 tokens, dropped = renderer.history(sample.prompt, system, exchanges), False
-                policy = [False] * len(tokens)
+                mask = [False] * len(tokens)
                 continue
-            part = renderer.reply(turn.by, turn.text)
-        tokens, policy = [*tokens, *part], [*policy, *[turn.by == "assistant"] * len(part)]
-    return [*found, (tokens, policy)]
+            added = renderer.reply(turn.by, turn.text)
+        tokens, mask = [*tokens, *added], [*mask, *[turn.by == "assistant"] * len(added)]
+    return [*segments, (tokens, mask)]

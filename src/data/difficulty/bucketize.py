@@ -67,11 +67,11 @@ def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Seq
 
     chosen = _choose(cells, balanced, pool_meta.seed)
     with atomic_files() as start:
-        handle, facts = start(out), start(sidecar(out))
+        handle, meta_file = start(out), start(sidecar(out))
         _copy(pool, metrics, chosen, handle)
         sha256, n = sha256_file(written(handle)), sum(sum(levels.values()) for levels in balanced.values())
         meta = derived_meta(pool_meta, "balanced", n, sha256, out, pool, metrics_meta.parent_sha256)
-        facts.write(json_bytes(meta))
+        meta_file.write(json_bytes(meta))
     return balanced
 
 
@@ -112,14 +112,15 @@ def _too_few(
 
 
 def _choose(cells: array[int], balanced: LevelCounts, seed: int) -> bytearray:
-    """One flag per sample. Each bucket draws from its own random stream, so that buckets do not affect each other."""
+    """A flag for each chosen sample. Each bucket draws from its own random stream, so that buckets do not affect each
+    other."""
     chosen = bytearray(len(cells))
     for task, levels in balanced.items():
         for level, count in levels.items():
             cell = _CELLS.index((task, level))
-            places = array("L", (place for place, one in enumerate(cells) if one == cell))
-            for pick in Random(f"{seed}:{task}:{level}").sample(range(len(places)), count):
-                chosen[places[pick]] = 1
+            indices = array("L", (index for index, value in enumerate(cells) if value == cell))
+            for pick in Random(f"{seed}:{task}:{level}").sample(range(len(indices)), count):
+                chosen[indices[pick]] = 1
     return chosen
 
 
@@ -137,18 +138,21 @@ def _copy(pool: Path, metrics: Path, chosen: bytearray, handle: IO[bytes]) -> No
 
 def largest_balanced(supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float]) -> LevelCounts | None:
     """Counts of the largest pool in which every bucket has its share and no sample comes twice; None if there is none.
-    The scarcest bucket gives an upper bound; from there the size goes down until rounding fits. Fractions are exact."""
+
+    The scarcest bucket gives an upper bound. From there smaller sizes are tried until the rounded counts fit. Shares
+    are exact fractions.
+    """
     parts = {task: exact(part) for task, part in mix.items() if part > 0}
     shares = {task: part / sum(parts.values()) for task, part in parts.items()}
     wanted = {level: exact(target[level]) for level in LEVELS}
     cells = [(task, level) for task, share in shares.items() for level in LEVELS if share * wanted[level] > 0]
     if not cells:
         return None
-    room = {cell: supply[cell[0]][cell[1]] / (shares[cell[0]] * wanted[cell[1]]) for cell in cells}
+    largest_by_cell = {cell: supply[cell[0]][cell[1]] / (shares[cell[0]] * wanted[cell[1]]) for cell in cells}
     total = sum(sum(levels.values()) for levels in supply.values())
     # Rounding moves a bucket by at most one sample in its task, and a task by at most one in the pool.
     slack = max(2 / (shares[task] * wanted[level]) for task, level in cells)
-    for n in range(min(total, floor(min(room.values()) + slack)), 0, -1):
+    for n in range(min(total, floor(min(largest_by_cell.values()) + slack)), 0, -1):
         counts = {task: split(size, wanted) for task, size in apportion(n, shares).items()}
         enough = all(0 <= counts[task][level] <= supply[task][level] for task in counts for level in LEVELS)
         if enough and all(counts[task][level] > 0 for task, level in cells):
@@ -170,5 +174,5 @@ def apportion(n: int, shares: dict[Task, Fraction]) -> dict[Task, int]:
 
 
 def exact(share: float) -> Fraction:
-    """0.3 as 3/10, not as the binary number next to it."""
+    """The decimal fraction that a float shows: 3/10 for 0.3, not the binary number next to it."""
     return Fraction(repr(share))

@@ -32,10 +32,12 @@ HARD_MIN_SCORE = 9
 
 RISING = {"len_tokens": (199, 600), "turns": (2, 4), "tool_hops": (1, 3), "ops_numeric": (1, 3), "entities": (3, 6)}
 """Last easy and last medium value of the dimensions in which higher is harder."""
-# First and last medium value.
 CONNECTOR_DENSITY_MEDIUM = (3.0, 6.0)
+"""First and last medium value; higher is harder."""
 CLUE_OVERLAP_MEDIUM = (0.20, 0.40)
+"""First and last medium value; lower is harder."""
 TURNS_OF_HARD_CLARIFICATION = 4
+"""Turns from which a needed clarification gives 2 points instead of 1."""
 
 CHUNK_LINES = 1_000
 LARGE_BYTES = 8 * 2**20
@@ -82,14 +84,14 @@ def difficulty_metrics(in_path: Path, out_path: Path, workers: Workers | None = 
     ids = array("Q")
     encoder = msgspec.json.Encoder()
     with atomic_files() as start:
-        handle, facts = start(out_path), start(sidecar(out_path))
+        handle, meta_file = start(out_path), start(sidecar(out_path))
         for record in measured(in_path, workers):
             ids.append(id_hash(record.id))
             counts[record.task, record.level] += 1
             handle.write(encoder.encode(record) + b"\n")
         refuse_repeated_ids(in_path, Sample, np.frombuffer(ids, dtype=np.uint64))
         sha256, n = sha256_file(written(handle)), counts.total()
-        facts.write(json_bytes(derived_meta(meta, "metrics", n, sha256, out_path, in_path, pool_sha256)))
+        meta_file.write(json_bytes(derived_meta(meta, "metrics", n, sha256, out_path, in_path, pool_sha256)))
     return level_counts(counts)
 
 
@@ -98,7 +100,7 @@ def measured(pool: Path, workers: Workers | None = None) -> Iterator[DifficultyR
     workers = workers or local_workers(pool.is_file() and pool.stat().st_size > LARGE_BYTES, most=4)
     lines = ((f"{pool}:{number}", line) for number, line in read_lines(pool))
     chunks = iter(lambda: list(islice(lines, CHUNK_LINES)), [])
-    for records in workers.map(_measure_chunk, ((some,) for some in chunks)):
+    for records in workers.map(_measure_chunk, ((chunk,) for chunk in chunks)):
         yield from records
 
 
@@ -153,7 +155,7 @@ def _record(sample: Sample, len_tokens: int) -> DifficultyRecord:
 
 
 def difficulty_score(dimensions: Mapping[str, Any]) -> int:
-    """Sum of the points of all eight dimensions, given by the names of the fields of `DifficultyRecord`."""
+    """Sum of the points of all eight dimensions. Their keys are the field names of `DifficultyRecord`."""
     return (
         sum(rising_points(name, dimensions[name]) for name in RISING)
         + density_points(dimensions["connector_density"])

@@ -20,7 +20,7 @@ from ...core.files import package_yaml
 
 @cache
 def lexicon(lang: Literal["english", "chinese"]) -> dict[str, Any]:
-    """Word lists of a language by name, from `templates/lexicon`: words separated by spaces; also its `patterns`."""
+    """Word lists of a language by name, from `templates/lexicon`: words separated by spaces; and its `patterns`."""
     tables: dict[str, Any] = package_yaml(f"templates/lexicon/{lang}.yaml")
     return tables
 
@@ -85,13 +85,13 @@ def short_name(title: str) -> str:
 def names_en(text: str) -> Iterable[tuple[int, str]]:
     """Runs of capitalised words with their positions; a function word that only opens a sentence is no name."""
     for match in _NAME.finditer(text):
-        at, run = match.start(), match.group()
-        opens = text[:at].rstrip(" \"'“‘(")[-1:] in ("", ".", "?", "!", ":", ";", "\n")
+        start, run = match.start(), match.group()
+        opens = text[:start].rstrip(" \"'“‘(")[-1:] in ("", ".", "?", "!", ":", ";", "\n")
         first, _, rest = run.partition(" ")
         if (opens and _POSSESSIVE.sub("", first).lower() in FUNCTION_WORDS) or first in ("I", "I'm", "I’m", "I'd"):
-            at, run = at + len(first) + 1, rest
+            start, run = start + len(first) + 1, rest
         if run:
-            yield at, _POSSESSIVE.sub("", run).lower()
+            yield start, _POSSESSIVE.sub("", run).lower()
 
 
 def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
@@ -102,9 +102,9 @@ def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     rest = text
     for name in sorted({short_name(title) for title in titles}, key=lambda name: (-len(name), name)):
-        at = rest.find(name) if len(name) > 1 else -1
-        if at >= 0:
-            found.append((at, name))
+        start = rest.find(name) if len(name) > 1 else -1
+        if start >= 0:
+            found.append((start, name))
             rest = rest.replace(name, " " * len(name))
     for rule in (_QUOTED_ZH, _DOTTED_ZH, _PLACE_ZH, _PERSON_ZH):
         for match in rule.finditer(rest):
@@ -175,7 +175,7 @@ _AFTER_CHINESE_MARK = re.compile("(?<=[。？！；：，]) ")
 
 @lru_cache(maxsize=256)
 def char_trigrams(text: str) -> frozenset[str]:
-    """The builder tries several clues and articles for one question, so the same texts come again."""
+    """Character 3-grams of a text. Cached, because the builder tries several clues and articles for one question."""
     flat = _AFTER_CHINESE_MARK.sub("", " ".join(text.lower().split()))
     return frozenset({flat[i : i + 3] for i in range(len(flat) - 2)})  # faster than from a generator
 
@@ -202,13 +202,15 @@ def ambiguity_flags(sample: Sample, said: str, names: Sequence[tuple[int, str]])
     `said` is what the user says, `names` the names in it with their positions. The rules never read
     `needs_clarification`: a vague phrase is flagged even if its referent is in reach.
 
+    The flags besides those of the source:
+
     multi-entity: the text uses a short name that two articles share, and neither full title.
     unclear-reference: a personal pronoun before anything that it could refer to.
     under-specified: "that film", 这部电影, with no name before it.
     time-unspecified: asks for an amount without a year, while a supporting article gives amounts for several years.
     """
     flags = list(sample.ambiguity)
-    first_name = min((at for at, _ in names), default=len(said))
+    first_name = min((start for start, _ in names), default=len(said))
     if _shared_name(sample, said):
         flags.append("multi-entity")
     if _unclear_reference(said, first_name):
@@ -222,17 +224,19 @@ def ambiguity_flags(sample: Sample, said: str, names: Sequence[tuple[int, str]])
 
 
 def _shared_name(sample: Sample, said: str) -> bool:
+    """Whether the text uses a short name that two articles share, and neither full title."""
     titles = {article.title for article in sample.context}
     shared = Counter(short_name(title) for title in titles)
-    for name, count in shared.items():
-        if count > 1 and name in said:
-            full = [title for title in titles if title != name and short_name(title) == name]
-            if not any(title in said for title in full):
-                return True
-    return False
+    return any(
+        count > 1
+        and name in said
+        and not any(title in said for title in titles if title != name and short_name(title) == name)
+        for name, count in shared.items()
+    )
 
 
 def _unclear_reference(said: str, first_name: int) -> bool:
+    """Whether a personal pronoun comes before anything that it could refer to."""
     english = _EN["personal_pronouns"].search(said)
     if english and english.start() < first_name and not _EN["noun_phrase"].search(said, 0, english.start()):
         return True

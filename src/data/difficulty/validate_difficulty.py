@@ -76,7 +76,8 @@ class MetricColumns:
         whole = self.values("score", task).size
         return self.values("score", task, level).size / whole if whole else float("nan")
 
-    def past(self, metric: str, limit: float, task: Task | None) -> int:
+    def count_over(self, metric: str, limit: float, task: Task | None) -> int:
+        """Number of samples with a value over the limit."""
         return int((self.values(metric, task) > limit).sum())
 
     def counts(self) -> LevelCounts:
@@ -90,8 +91,8 @@ def validate_difficulty(
     outputs: Mapping[str, Path] | None = None,
     workers: Workers | None = None,
 ) -> Report:
-    """The report on a balanced pool. Writes nothing: `outputs` are files that the caller is going to write, by flag;
-    one that would overwrite an input is refused."""
+    """The report on a balanced pool. It is not written here: `outputs` are the files that the caller will write, by
+    flag, and one that would overwrite an input is refused."""
     started = now()
     for flag in ("min_hard_pct", "max_easy_pct", "clue_overlap_max_easy", "clue_overlap_min_hard"):
         require_share(getattr(limits, flag), f"--{flag.replace('_', '-')}")
@@ -106,10 +107,10 @@ def validate_difficulty(
     present = {task for columns in (pool, chosen) for task, _ in columns.cells}
     scopes: list[Task | None] = [None, *(task for task in ALL_TASKS if task in present)]
     is_natural = read_meta(parent).source in NATURAL_SOURCES
-    checks = [one for scope in scopes for one in _scope_checks(chosen, limits, scope, is_natural)]
+    checks = [item for scope in scopes for item in _scope_checks(chosen, limits, scope, is_natural)]
     sizes = {task: sum(levels.values()) for task, levels in chosen.counts().items()}
     checks += mix_checks(sizes, read_meta(parent).mix)
-    checks.append(_check("copied_unchanged", _not_in(parent, balanced), "==", 0))
+    checks.append(_check("copied_unchanged", _count_not_in(parent, balanced), "==", 0))
     checks.append(_check("copies", copies, "==", 0))
     checks.append(_check("metrics_match", mismatches, "==", 0))
     checks.append(_check("metrics_edited", edited, "==", 0))
@@ -134,16 +135,16 @@ def _scope_checks(
     hard_overlap = columns.median("clue_overlap", task, "hard")
     easy_overlap = columns.median("clue_overlap", task, "easy")
     more_hard = remedies("difficulty")[f"more_hard_{task}" if task else "more_hard"]
-    again = remedies("difficulty")["then_balance"]
-    remedy = (more_hard[0] + again[0], more_hard[1] + again[1])
+    then_balance = remedies("difficulty")["then_balance"]
+    remedy = (more_hard[0] + then_balance[0], more_hard[1] + then_balance[1])
     if is_natural:
         remedy = remedies("difficulty")["natural_share"]
 
     def overlap(name: str, value: float, rule: Rule, threshold: float) -> Check:
-        other = "empty_bucket" if isnan(value) else "natural_overlap" if is_natural else ""
-        return _check(name, value, rule, threshold, task, other)
+        other_remedy = "empty_bucket" if isnan(value) else "natural_overlap" if is_natural else ""
+        return _check(name, value, rule, threshold, task, other_remedy)
 
-    past = (("len_tokens", limits.len_max), ("turns", limits.turns_max), ("tool_hops", limits.tool_hops_max))
+    maximums = (("len_tokens", limits.len_max), ("turns", limits.turns_max), ("tool_hops", limits.tool_hops_max))
     return [
         check(f"hard_share{scope}", columns.share("hard", task), ">=", limits.min_hard_pct, *remedy),
         check(f"easy_share{scope}", columns.share("easy", task), "<=", limits.max_easy_pct, *remedy),
@@ -151,7 +152,10 @@ def _scope_checks(
         overlap("clue_overlap_hard_min", hard_overlap, ">=", limits.clue_overlap_min_hard),
         overlap("clue_overlap_easy_min", easy_overlap, ">=", EASY_OVERLAP_MIN),
         overlap("clue_overlap_easy_max", easy_overlap, "<=", limits.clue_overlap_max_easy),
-        *(_check(f"{metric}_past_limit", columns.past(metric, limit, task), "==", 0, task) for metric, limit in past),
+        *(
+            _check(f"{metric}_past_limit", columns.count_over(metric, limit, task), "==", 0, task)
+            for metric, limit in maximums
+        ),
     ]
 
 
@@ -165,7 +169,7 @@ def _common_parent(metrics: Path, metrics_meta: PoolMeta, balanced: Path) -> Pat
     return parent_of(metrics, metrics_meta)
 
 
-def _not_in(pool: Path, balanced: Path) -> int:
+def _count_not_in(pool: Path, balanced: Path) -> int:
     """Number of balanced lines that are not in the pool. A line holds its id, so an equal line is the same sample."""
     lines = [_fingerprint(line) for _, line in read_lines(balanced)]
     missing = set(lines)
@@ -237,7 +241,7 @@ def _figures(columns: MetricColumns, edges: dict[str, list[float]]) -> dict[str,
 
 
 def _common_edges(*sets: MetricColumns) -> dict[str, list[float]]:
-    """Edges of bins of a round width that hold all sets, so that their histograms compare."""
+    """Edges of histogram bins of a round width that cover all sets, so that their histograms can be compared."""
     edges: dict[str, list[float]] = {}
     for metric in METRICS:
         values = np.concatenate([columns.values(metric) for columns in sets])

@@ -24,7 +24,7 @@ from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
 from ...core.files import HOME, atomic_files, json_bytes, require_jsonl, shipped, sidecar
 from ...runtime.workers import Workers, local_workers
-from ...utils.process_map import rare_collections
+from ...utils.processes import rare_collections
 from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
 from .meta import PoolMeta
@@ -35,18 +35,18 @@ from .voice import voice_fingerprints
 
 Job = tuple[Task, str, Want]
 PACK_V1 = HOME / "templates/pack_v1"
-"""The package's own: a reference in other words would make any pool look varied."""
+"""Wording that diversity is measured against. Always the package's own: another one would make any pool look varied."""
 CHUNK = 250
 PARALLEL_FROM = 2_000
 """Number of samples from which worker processes are started."""
-USE = "~"
-"""Separator of the number of a record's use and its key."""
-_MODE = re.compile(r"^\w+\|")
+USE_SEPARATOR = "~"
+"""Separator in the key of a record that is used again: `2~KEY` is its third use."""
+_MODE_PREFIX = re.compile(r"^\w+\|")
 """Prefix of a key of official files, before the id of the record."""
 TRAIN, EVAL = 120, 40
-"""Sizes of the smallest training and evaluation data."""
-TRIES = 40
-"""Sizes that are tried where a source has too few records."""
+"""Numbers of samples that `make_minimal` writes for training and for evaluation."""
+SIZE_TRIES = 40
+"""Number of smaller sizes that are tried where a source has too few records."""
 Progress = Callable[[int], None]
 
 
@@ -78,7 +78,7 @@ def open_source(plan: BuildPlan) -> Source:
 def build_pool(
     plan: BuildPlan, out: Path, progress: Progress = lambda done: None, workers: Workers | None = None
 ) -> PoolMeta:
-    """Writes `out` and its sidecar. On an error neither appears, and an older pool stays as it was."""
+    """Writes a pool and its sidecar. On an error neither appears, and an older pool stays as it was."""
     require_jsonl(out, "--out")
     with atomic_files() as start, rare_collections():
         return write_pool(plan, start(out), start(sidecar(out)), progress, workers)
@@ -87,26 +87,27 @@ def build_pool(
 def write_pool(
     plan: BuildPlan,
     pool: IO[bytes],
-    facts: IO[bytes],
+    meta_file: IO[bytes],
     progress: Progress = lambda done: None,
     workers: Workers | None = None,
 ) -> PoolMeta:
+    """Writes a pool and its sidecar to open files."""
     pack, source = load_pack(shipped(plan.templates_dir)), open_source(plan)
     plan = with_languages(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()
     digest = hashlib.sha256()
     jobs = _jobs_that_fit(plan, source)
-    again: dict[Task, int] = {}
+    reused: dict[Task, int] = {}
     if plan.reuse > 1:
         listed = list(jobs)
-        jobs, again = iter(listed), reused(listed)
+        jobs, reused = iter(listed), count_reused(listed)
     for lines in _encoded_samples(plan, source, pack, jobs, plan.n, workers):
         block = b"".join(lines)
         digest.update(block)
         pool.write(block)
         progress(len(lines))
-    meta = _meta(plan, digest.hexdigest(), fingerprints, source, again)
-    facts.write(json_bytes(meta))
+    meta = _meta(plan, digest.hexdigest(), fingerprints, source, reused)
+    meta_file.write(json_bytes(meta))
     return meta
 
 
@@ -128,10 +129,12 @@ def _jobs_that_fit(plan: BuildPlan, source: Source) -> Iterator[Job]:
 
 
 def _size_that_fits(plan: BuildPlan, source: Source) -> int:
-    """Size of a pool that the records are enough for, at most `plan.n`; the error of that size if none is found. Fewer
-    samples need fewer ambiguous ones, so the number that is left for one size may be too few for it."""
+    """A size that the records are enough for, at most `plan.n`. If none is found, raises the error of `plan.n`.
+
+    Another size needs another number of ambiguous samples, so the records that one size lacked are only an estimate.
+    """
     first, n = None, plan.n
-    for _ in range(TRIES + 1):
+    for _ in range(SIZE_TRIES + 1):
         try:
             make_jobs(msgspec.structs.replace(plan, n=n), source)
             return n
@@ -168,8 +171,8 @@ def make_minimal(folder: Path) -> tuple[Path, Path]:
 
 
 def with_languages(plan: BuildPlan, source: Source) -> BuildPlan:
-    """The plan with its languages and, where the source has tasks of its own, their shares. No language asked for means
-    all that the source has."""
+    """The plan with the languages to make, by default all of the source, and the task shares of a source that has its
+    own."""
     if not source.languages:
         remedy = "check the files in it; docs/data.md has their format"
         raise BadInput(f"no {source.name} record here can be used", where=str(plan.data_dir), remedy=remedy)
@@ -181,7 +184,7 @@ def with_languages(plan: BuildPlan, source: Source) -> BuildPlan:
 
 
 def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> Iterator[Job]:
-    """Every task to make, tasks in random order; nothing from taken source ids.
+    """The jobs of a plan, with its tasks in random order; none uses a source id in `taken`.
 
     Within a task the keys keep their order, so that a source which builds a world for several keys builds it once.
     """
@@ -195,15 +198,15 @@ def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> I
 
 
 def _keys(plan: BuildPlan, source: Source, task: Task, wanted: list[Want], taken: Collection[str]) -> list[str]:
-    """A key for every want. Where the source has too few records, each is used again with another seed, as rarely as
-    possible and at most `plan.reuse` times; such a key starts with the number of the use."""
+    """A key for every want. If the source has too few records, they are used several times, each time with another
+    seed: as few times as possible, at most `plan.reuse`. The key of a later use starts with its number."""
     for uses in range(1, plan.reuse + 1):
         keys = [""] * len(wanted)
         fewer = 0
         try:
             for use in range(uses):
                 found = source.assign(task, wanted[use::uses], plan.split, plan.seed + use, taken)
-                keys[use::uses] = [f"{use}{USE}{key}" if use else key for key in found]
+                keys[use::uses] = [f"{use}{USE_SEPARATOR}{key}" if use else key for key in found]
                 fewer += source.fewer_ambiguous.get(task, 0)
         except BadInput:
             if uses == plan.reuse:
@@ -211,22 +214,22 @@ def _keys(plan: BuildPlan, source: Source, task: Task, wanted: list[Want], taken
             continue
         source.fewer_ambiguous[task] = fewer
         return keys
-    raise AssertionError
+    raise AssertionError("the last number of uses returns or raises")
 
 
-def reused(jobs: Sequence[Job]) -> dict[Task, int]:
+def count_reused(jobs: Sequence[Job]) -> dict[Task, int]:
     """Number of jobs, by task, whose record has an earlier job."""
-    records = {(task, _MODE.sub("", _use_and_key(key)[1])) for task, key, _ in jobs}
+    records = {(task, _MODE_PREFIX.sub("", _use_and_key(key)[1])) for task, key, _ in jobs}
     return dict(Counter(task for task, _, _ in jobs) - Counter(task for task, _ in records))
 
 
 def _use_and_key(key: str) -> tuple[int, str]:
-    """The number of a record's use, and the key that the source gave. An id of the user may have any character.
+    """How often the record was used before, and the key that the source gave, which may also have a separator.
 
     >>> _use_and_key("2~hidden|gsm8k:7"), _use_and_key("messages:a~b")
     ((2, 'hidden|gsm8k:7'), (0, 'messages:a~b'))
     """
-    use, mark, rest = key.partition(USE)
+    use, mark, rest = key.partition(USE_SEPARATOR)
     return (int(use), rest) if mark and use.isdecimal() else (0, key)
 
 
@@ -235,7 +238,7 @@ def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample
     use, record = _use_and_key(key)
     seed = plan.seed + use
     item = source.item(task, record, want, seed)
-    return item_to_sample(item, pack, plan.tools, plan.split, seed, again=bool(use))
+    return item_to_sample(item, pack, plan.tools, plan.split, seed, is_reused=bool(use))
 
 
 def builtin_samples(n: int, seed: int, **more: Any) -> list[Sample]:
@@ -267,7 +270,7 @@ def plan_of(meta: PoolMeta) -> BuildPlan:
     return BuildPlan(**shared)
 
 
-def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Source, again: dict[Task, int]) -> PoolMeta:
+def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Source, reused: dict[Task, int]) -> PoolMeta:
     shared: dict[str, Any] = msgspec.structs.asdict(plan)
     shared |= {"data_dir": str(plan.data_dir or ""), "templates_dir": str(plan.templates_dir)}
     return PoolMeta(
@@ -277,7 +280,7 @@ def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Sourc
         sources_sha256=source.fingerprints,
         left_aside=source.left_aside,
         fewer_ambiguous={task: count for task, count in source.fewer_ambiguous.items() if count},
-        reused=again,
+        reused=reused,
         **shared,
     )
 
@@ -291,11 +294,11 @@ def _encoded_samples(
     if type(workers) is Workers:
         return (_encode(plan, source, pack, chunk) for chunk in chunks)
     # A worker of a cluster runs in another folder.
-    there = msgspec.structs.replace(
+    worker_plan = msgspec.structs.replace(
         plan, templates_dir=shipped(plan.templates_dir).absolute(), data_dir=plan.data_dir and plan.data_dir.absolute()
     )
-    packed = pickle.dumps(there)
-    return workers.map(_work, ((packed, chunk) for chunk in chunks))
+    packed = pickle.dumps(worker_plan)
+    return workers.map(_encode_in_worker, ((packed, chunk) for chunk in chunks))
 
 
 def _encode(plan: BuildPlan, source: Source, pack: Pack, jobs: list[Job]) -> list[bytes]:
@@ -303,12 +306,12 @@ def _encode(plan: BuildPlan, source: Source, pack: Pack, jobs: list[Job]) -> lis
     return [encoder.encode(make_sample(plan, source, pack, job)) + b"\n" for job in jobs]
 
 
-def _work(packed: bytes, jobs: list[Job]) -> list[bytes]:
-    return _encode(*_opened(packed), jobs)
+def _encode_in_worker(packed: bytes, jobs: list[Job]) -> list[bytes]:
+    return _encode(*_open_plan(packed), jobs)
 
 
 @lru_cache(maxsize=1)
-def _opened(packed: bytes) -> tuple[BuildPlan, Source, Pack]:
+def _open_plan(packed: bytes) -> tuple[BuildPlan, Source, Pack]:
     """A plan with its source and pack, opened once in each worker."""
     plan: BuildPlan = pickle.loads(packed)
     return plan, open_source(plan), load_pack(plan.templates_dir)

@@ -1,4 +1,4 @@
-"""From an item to a sample: a template words the user's side, one voice the assistant's; tools give true results."""
+"""Turns an item into a sample: a template words the user's side, one voice the assistant's, and the tools reply."""
 
 from __future__ import annotations
 
@@ -17,24 +17,29 @@ from .voice import SILENT, Voice, voice_in
 
 PROMPT_TRIES = 20
 NATURAL = TaskTemplate("natural", "en", "user", "natural", ("{{ question }}",), ("{{ clue }}",), ("{{ topic }}",))
-"""Words a question as its author did."""
+"""Template that leaves a question as its author wrote it."""
 NATURAL_CLARIFY = ClarifyTemplate("natural-clarify", "en", "user", "natural", ("{{ span }}", "I mean {{ span }}."))
 """Replies to an ask. The second is for a phrase; a sentence is said as it is."""
 _SENTENCE_END_INSIDE = re.compile(r"[.?!] |[。？！].")
 """Matches a question whose first sentence names its subject, as a lead would."""
-_SHARED = tuple(name for name in Item.__struct_fields__ if name in Sample.__struct_fields__)
+_COPIED_FIELDS = tuple(name for name in Item.__struct_fields__ if name in Sample.__struct_fields__)
 """Fields that a sample takes from its item as they are."""
 
 
 def item_to_sample(
-    item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train", "shadow"], seed: int, again: bool = False
+    item: Item,
+    pack: Pack,
+    tools: tuple[str, ...],
+    split: Literal["train", "shadow"],
+    seed: int,
+    is_reused: bool = False,
 ) -> Sample:
     """The sample of an item. The same item, pack and seed give the same sample.
 
-    `again`: the record has another sample, so a template puts words around its question even where people worded it.
+    `is_reused`: the record has another sample, so a template puts words around its question even if people worded it.
     """
     rng = Random(f"dress:{seed}:{item.source_id}")
-    natural = item.is_natural and not (again and item.lang in pack.tasks.get(item.task, {}))
+    natural = item.is_natural and not (is_reused and item.lang in pack.tasks.get(item.task, {}))
     template = NATURAL if natural else pack.choose(rng, item.task, item.lang)
     prompt = _prompt(item, template, rng)
     return Sample(
@@ -51,12 +56,12 @@ def item_to_sample(
             register=template.register,
             seed=seed,
         ),
-        **{name: getattr(item, name) for name in _SHARED},
+        **{name: getattr(item, name) for name in _COPIED_FIELDS},
     )
 
 
 def _prompt(item: Item, template: TaskTemplate, rng: Random) -> str:
-    """The first user message. The template's own words may contain the hidden span; then others are drawn."""
+    """The first user message. Drawn again if the template's own words contain the hidden span."""
     for _ in range(PROMPT_TRIES):
         clue = render(rng.choice(template.clue), clue=item.clue) if item.clue else ""
         topic = render(rng.choice(template.topic), topic=item.topic) if item.topic else ""
@@ -65,12 +70,12 @@ def _prompt(item: Item, template: TaskTemplate, rng: Random) -> str:
         has_lead = _SENTENCE_END_INSIDE.search(item.question) is not None
         clue_first = bool(clue) and item.lang == "en" and item.task != "gsm8k"
         if (has_lead or clue_first) and not begins_with_question(user):
-            user = rng.choice([one for one in template.user if begins_with_question(one)] or [user])
+            user = rng.choice([form for form in template.user if begins_with_question(form)] or [user])
         if item.task == "gsm8k" or item.is_natural:
             # A story comes before its question.
             parts = [topic, item.premise, clue, item.question]
         elif clue_first or (not has_lead and begins_with_question(user)):
-            # What the user has read in vain makes sense after the question only.
+            # The premise, what the user has read in vain, makes sense only after the question.
             parts = [topic, clue, item.question, item.premise]
         else:
             parts = [item.question, topic, item.premise, clue]
@@ -108,7 +113,7 @@ def _dialogue(
     thought = ""
     if item.answer_why != "nothing":
         why = item.answer_why
-        thought = voice.thought(why, rng) if why else _or_silent("answer", voice, rng, item.answer)
+        thought = voice.thought(why, rng) if why else _maybe_thought("answer", voice, rng, item.answer)
     turns.append(Turn("assistant", "answer", item.answer, join_sentences([after_reply, thought])))
     return turns
 
@@ -116,17 +121,17 @@ def _dialogue(
 def _thought(step: Step, voice: Voice, titles: set[str], rng: Random) -> str:
     if step.tool == "calc":
         kind: Thought = "compare" if any(sign in step.input for sign in "<>=") else "compute"
-        return _or_silent(kind, voice, rng, step.input)
+        return _maybe_thought(kind, voice, rng, step.input)
     if step.why:
         fact = voice.fact(step.fact)
         return voice.thought(step.why, rng, name=step.input, fact=fact, option=step.option)
     if step.fact:
-        return _or_silent("open_for", voice, rng, step.input, voice.fact(step.fact))
-    return _or_silent("open" if step.input in titles else "search", voice, rng, step.input)
+        return _maybe_thought("open_for", voice, rng, step.input, voice.fact(step.fact))
+    return _maybe_thought("open" if step.input in titles else "search", voice, rng, step.input)
 
 
-def _or_silent(kind: Thought, voice: Voice, rng: Random, value: str, fact: str = "") -> str:
-    """A thought about a value, or none."""
+def _maybe_thought(kind: Thought, voice: Voice, rng: Random, value: str, fact: str = "") -> str:
+    """A thought about a value, or an empty one at the rate `SILENT`."""
     if rng.random() < SILENT:
         return ""
     return voice.thought(kind, rng, name=value, expression=value, answer=value, fact=fact)

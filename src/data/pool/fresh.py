@@ -25,10 +25,10 @@ from .templates import load_pack, pack_fingerprints
 from .voice import voice_fingerprints
 
 CHUNK = 128
-KEPT = 4
-"""Chunks in memory. Levels are used up at different speeds; older chunks are skipped."""
-TRIED = 20
-"""Chunks without a sample of a level after which the level counts as used up."""
+KEPT_CHUNKS = 4
+"""Number of chunks in memory. Levels are used up at different speeds; a level that falls behind skips older chunks."""
+MAX_EMPTY_CHUNKS = 20
+"""Number of chunks in a row without a sample of a level after which the level counts as used up."""
 
 LEAK_NGRAM, LEAK_SIM = 5, 0.85
 """Leak check of fresh samples: tokens per n-gram, and similarity that counts as a leak. Not configurable, so that a
@@ -59,7 +59,8 @@ class FreshSamples:
         self._taken = frozenset(taken) | {sample.provenance.source_id for sample in shadow}
         self._shadow = leak_views(shadow)
         self._chunks: dict[int, dict[Level, list[Sample]]] = {}
-        self._at: dict[Level, tuple[int, int]] = dict.fromkeys(LEVELS, (0, 0))
+        self._positions: dict[Level, tuple[int, int]] = dict.fromkeys(LEVELS, (0, 0))
+        """Number of the chunk that each level draws from, and how many of its samples were drawn."""
         templates = pack_fingerprints(shipped(self._plan.templates_dir)) | voice_fingerprints()
         self._refuse_changed("templates", templates, meta.templates_sha256)
         try:
@@ -69,26 +70,27 @@ class FreshSamples:
         self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
 
     def take(self, level: Level) -> Sample:
-        oldest = max(number for number, _ in self._at.values()) - KEPT + 1
-        self._at[level] = max(self._at[level], (oldest, 0))
-        for _ in range(TRIED):
-            number, used = self._at[level]
+        """The next sample of a level."""
+        oldest = max(number for number, _ in self._positions.values()) - KEPT_CHUNKS + 1
+        self._positions[level] = max(self._positions[level], (oldest, 0))
+        for _ in range(MAX_EMPTY_CHUNKS):
+            number, used = self._positions[level]
             supply = self._chunk(number)[level]
             if used < len(supply):
-                self._at[level] = (number, used + 1)
+                self._positions[level] = (number, used + 1)
                 return supply[used]
-            self._at[level] = (number + 1, 0)
+            self._positions[level] = (number + 1, 0)
         raise BadInput(f"source {self._plan.source} gives no {level} samples", where=WHERE, remedy=REMEDY)
 
     def state_dict(self) -> dict[str, Any]:
-        return {level: list(at) for level, at in self._at.items()}
+        return {level: list(position) for level, position in self._positions.items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self._at = {level: (int(state[level][0]), int(state[level][1])) for level in LEVELS}
+        self._positions = {level: (int(state[level][0]), int(state[level][1])) for level in LEVELS}
 
     def _chunk(self, number: int) -> dict[Level, list[Sample]]:
         if number not in self._chunks:
-            while len(self._chunks) >= KEPT:
+            while len(self._chunks) >= KEPT_CHUNKS:
                 del self._chunks[min(self._chunks)]
             self._chunks[number] = self._make_chunk(number)
         return self._chunks[number]
@@ -100,8 +102,8 @@ class FreshSamples:
         samples = [make_sample(plan, self._source, self._pack, job) for job in jobs]
         leaks = similar_samples(leak_views(samples), self._shadow, LEAK_NGRAM, LEAK_SIM).matches
         by_level: dict[Level, list[Sample]] = {level: [] for level in LEVELS}
-        for place, (sample, record) in enumerate(zip(samples, measure_all(samples), strict=True)):
-            if place not in leaks:
+        for index, (sample, record) in enumerate(zip(samples, measure_all(samples), strict=True)):
+            if index not in leaks:
                 by_level[record.level].append(sample)
         return by_level
 

@@ -81,15 +81,17 @@ def derived_meta(
 
 
 def write_part(samples: Sequence[Sample], out: Path, whole: Path) -> None:
-    """Writes some samples of a pool, and a sidecar like that of a balanced pool."""
+    """Writes some samples of the pool `whole` to `out`, with the sidecar of a balanced pool."""
     meta = read_meta(whole)
     parent = parent_of(whole, meta) if meta.parent else whole
     with atomic_files() as start:
-        handle, facts = start(out), start(sidecar(out))
+        handle, meta_file = start(out), start(sidecar(out))
         write_records(handle, samples)
         sha256 = sha256_file(written(handle))
-        made = derived_meta(read_meta(parent), "balanced", len(samples), sha256, out, parent, sha256_file(parent))
-        facts.write(json_bytes(made))
+        meta_of_part = derived_meta(
+            read_meta(parent), "balanced", len(samples), sha256, out, parent, sha256_file(parent)
+        )
+        meta_file.write(json_bytes(meta_of_part))
 
 
 def parent_of(path: Path, meta: PoolMeta) -> Path:
@@ -120,6 +122,7 @@ def verify_sha256(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
 
 
 def id_hash(name: str) -> int:
+    """64-bit hash of an id."""
     return int.from_bytes(blake2b(name.encode(), digest_size=8).digest())
 
 

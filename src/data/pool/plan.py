@@ -46,23 +46,23 @@ def wants(plan: BuildPlan, levels: Mapping[Task, Mapping[Level, float]]) -> dict
 
 def _task_wants(plan: BuildPlan, task: Task, count: int, levels: Mapping[Level, float]) -> list[Want]:
     """Wants of one task. Clarification and language are spread evenly, so that neither predicts the other."""
-    made = []
-    owed = 0.0
+    task_wants = []
+    clarify_due = 0.0  # ambiguous wants that the rate asks for so far, minus those that were made
     for level, total in zip(levels, shares_to_counts(list(levels.values()), count), strict=True):
         even = [1 / len(plan.langs)] * len(plan.langs)
-        for lang, part in zip(plan.langs, shares_to_counts(even, total), strict=True):
+        for lang, count_of_lang in zip(plan.langs, shares_to_counts(even, total), strict=True):
             # Equal wants are one object: a pool may have tens of millions of them.
             complete, ambiguous = (
                 Want(lang, level, clarify, plan.max_turns, plan.tool_hops, plan.ops_numeric, plan.paraphrase)
                 for clarify in (False, True)
             )
-            for _ in range(part):
-                owed += plan.clarify_rate
-                clarify = owed >= 1 - 1e-9
-                owed -= clarify
-                made.append(ambiguous if clarify else complete)
-    Random(f"wants:{plan.seed}:{plan.split}:{task}").shuffle(made)
-    return made
+            for _ in range(count_of_lang):
+                clarify_due += plan.clarify_rate
+                clarify = clarify_due >= 1 - 1e-9
+                clarify_due -= clarify
+                task_wants.append(ambiguous if clarify else complete)
+    Random(f"wants:{plan.seed}:{plan.split}:{task}").shuffle(task_wants)
+    return task_wants
 
 
 def shares_to_counts(shares: Sequence[float | Fraction], total: int) -> list[int]:
@@ -73,7 +73,7 @@ def shares_to_counts(shares: Sequence[float | Fraction], total: int) -> list[int
     """
     exact = [share * total for share in shares]
     counts = [int(value + 1e-9) for value in exact]
-    order = sorted(range(len(shares)), key=lambda place: counts[place] - exact[place])
-    for place in order[: total - sum(counts)]:
-        counts[place] += 1
+    order = sorted(range(len(shares)), key=lambda index: counts[index] - exact[index])
+    for index in order[: total - sum(counts)]:
+        counts[index] += 1
     return counts

@@ -34,11 +34,11 @@ def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Pat
         drawn = Random(f"shadow mix:{plan.seed}").choices(list(plan.mix), weights=list(plan.mix.values()), k=plan.n)
         plan = replace(plan, mix={task: drawn.count(task) / plan.n for task in plan.mix})
     with atomic_files() as start:
-        pool, facts = start(out), start(sidecar(out))
-        listing = start(manifest) if manifest else None
-        meta = write_pool(plan, pool, facts)
-        if listing:
-            listing.write(json_bytes({"file": out.name, **_manifest(written(pool), meta, tag)}))
+        pool, meta_file = start(out), start(sidecar(out))
+        manifest_file = start(manifest) if manifest else None
+        meta = write_pool(plan, pool, meta_file)
+        if manifest_file:
+            manifest_file.write(json_bytes({"file": out.name, **_manifest(written(pool), meta, tag)}))
     return meta
 
 
@@ -71,12 +71,13 @@ def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) ->
         raise BadInput(what, where="--n", remedy="ask for fewer, or make a larger one")
     order = Random(f"shadow draw:{seed}").sample(range(len(samples)), len(samples))
     if not stratify:
-        return [samples[place] for place in sorted(order[:n])]
+        return [samples[index] for index in sorted(order[:n])]
     tasks = Counter(sample.task for sample in samples)
     taken: list[int] = []
-    for task, places in zip(tasks, shares_to_counts([held / len(samples) for held in tasks.values()], n), strict=True):
-        taken += [place for place in order if samples[place].task == task][:places]
-    return [samples[place] for place in sorted(taken)]
+    sizes = shares_to_counts([held / len(samples) for held in tasks.values()], n)
+    for task, size in zip(tasks, sizes, strict=True):
+        taken += [index for index in order if samples[index].task == task][:size]
+    return [samples[index] for index in sorted(taken)]
 
 
 def evenly_spaced(samples: Sequence[Sample], n: int | None) -> list[Sample]:
@@ -86,13 +87,14 @@ def evenly_spaced(samples: Sequence[Sample], n: int | None) -> list[Sample]:
     itself, in its share of the set.
     """
     n = min(n or len(samples), len(samples))
-    chosen = [samples[place * len(samples) // n] for place in range(n)]
-    kinds = [[one for one in samples if one.needs_clarification is asks] for asks in (True, False)]
-    if n < 2 or not all(kinds) or len({one.needs_clarification for one in chosen}) == 2:
+    chosen = [samples[index * len(samples) // n] for index in range(n)]
+    need_ask = [sample for sample in samples if sample.needs_clarification]
+    complete = [sample for sample in samples if not sample.needs_clarification]
+    if n < 2 or not need_ask or not complete or len({sample.needs_clarification for sample in chosen}) == 2:
         return chosen
-    asks = min(max(1, round(n * len(kinds[0]) / len(samples))), n - 1)
-    ids = {one.id for kind, count in zip(kinds, (asks, n - asks), strict=True) for one in evenly_spaced(kind, count)}
-    return [one for one in samples if one.id in ids]
+    count = min(max(1, round(n * len(need_ask) / len(samples))), n - 1)
+    ids = {sample.id for sample in (*evenly_spaced(need_ask, count), *evenly_spaced(complete, n - count))}
+    return [sample for sample in samples if sample.id in ids]
 
 
 def _manifest(shadow: Path, meta: PoolMeta, tag: str) -> dict[str, Any]:

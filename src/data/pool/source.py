@@ -66,10 +66,10 @@ class TooFewRecords(BadInput):
         self.missing, self.count_rows = missing, count_rows
 
 
-USUAL = 4
+USUAL_KNOB = 4
 """Usual value of --tool-hops and --ops-numeric."""
 OPERATIONS_MORE = 2
-"""Number of operations that a problem may have beyond those asked for."""
+"""Number of operations that a problem may have beyond those that were asked for."""
 SCORES: dict[Level, tuple[int, int]] = {
     "easy": (0, EASY_MAX_SCORE),
     "medium": (EASY_MAX_SCORE + 1, HARD_MIN_SCORE - 1),
@@ -81,8 +81,8 @@ NATURAL_SOURCES = ("ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages
 WORDED_BY_PEOPLE = (*NATURAL_SOURCES, "dir", "hf")
 """Sources whose questions stay as their authors wrote them: no template words them."""
 MEDIUM_SHARE_PER_NOTCH = 1 / 8
-"""Share of the medium samples that follow a knob, per notch from its usual value. All of them would leave no medium
-bucket."""
+"""Share of the medium samples that follow a knob, per notch from its usual value. If all did, no medium bucket would be
+left."""
 
 
 class Want(Struct, frozen=True):
@@ -174,20 +174,22 @@ class Source(ABC):
         """The item of a key that `assign` gave for this want and seed."""
 
 
-# --tool-hops and --ops-numeric: a hard sample takes the full values; a share of the medium ones, which grows with each
-# notch, takes half. A knob that is turned up allows samples to come out harder than wanted, one that is turned down
-# easier: else the builder would compensate elsewhere and the knob would change nothing that is measured.
+# The knobs --tool-hops and --ops-numeric: a hard sample takes the full values; a share of the medium samples, which
+# grows with each notch from the usual value, takes half of them. With a knob above its usual value samples may come out
+# harder than wanted, with one below easier. Otherwise the builder would compensate elsewhere, and the knob would change
+# nothing that is measured.
 
 
-def followed(want: Want, key: str) -> Want:
-    """The want of the sample with that key. Most medium samples keep the usual values of the knobs."""
-    notches = max(abs(want.tool_hops - USUAL), abs(want.ops_numeric - USUAL))
+def effective_want(want: Want, key: str) -> Want:
+    """The want with the knob values that the sample of this key follows: most medium samples keep the usual ones."""
+    notches = max(abs(want.tool_hops - USUAL_KNOB), abs(want.ops_numeric - USUAL_KNOB))
     if want.level != "medium" or Random(f"knobs:{key}").random() < MEDIUM_SHARE_PER_NOTCH * notches:
         return want
-    return msgspec.structs.replace(want, tool_hops=USUAL, ops_numeric=USUAL)
+    return msgspec.structs.replace(want, tool_hops=USUAL_KNOB, ops_numeric=USUAL_KNOB)
 
 
 def calls_wanted(want: Want) -> float:
+    """Number of tool calls that a sample of this level should have."""
     return {"easy": 1.0, "medium": want.tool_hops / 2, "hard": float(want.tool_hops)}[want.level]
 
 
@@ -200,8 +202,8 @@ def operations_missed(operations: int, want: Want) -> int:
 
 
 def points_missed(points: int, want: Want, *knobs: int) -> int:
-    """Distance of a difficulty score from the level's range, except on the side that one of the knobs pulls to."""
+    """Distance of a difficulty score from the level's range. A side that one of the knobs pulls to does not count."""
     low, high = SCORES[want.level]
-    easier = want.level != "easy" and min(knobs) < USUAL
-    harder = want.level != "easy" and max(knobs) > USUAL
+    easier = want.level != "easy" and min(knobs) < USUAL_KNOB
+    harder = want.level != "easy" and max(knobs) > USUAL_KNOB
     return max(0 if easier else low - points, 0 if harder else points - high, 0)

@@ -63,8 +63,8 @@ class Voice:
 
     def ask(self, hidden: Hidden, seen: Sequence[str], rng: Random) -> tuple[str, str]:
         """Return the reason for an ask and the ask, after the tool replies in `seen`."""
-        # A sense, a preference, a premise, or nothing looked up: the reasons and most forms speak of names, years,
-        # figures and pages.
+        # The reasons and most forms speak of names, years, figures and pages, which do not fit a sense, a preference or
+        # a premise, nor an ask before anything was looked up.
         is_plain = hidden.kind not in UNCLEAR or not seen
         kind: Ask = hidden.kind if hidden.kind in ("year", "quantity") and not is_plain else "entity"
         reasons = [] if is_plain else self._fitting(self.text.thoughts[UNCLEAR[hidden.kind]], hidden, seen)
@@ -73,7 +73,7 @@ class Voice:
         # `The Early Ship` where the subject is `work called "The Early Ship"`.
         name = hidden.subject.rpartition(" called ")[2].removeprefix("the ").strip('"')
         slots = {"missing": hidden.missing, "subject": hidden.subject, "name": name}
-        # Namesakes of one trade: `您说的安泰工厂是哪一家` does not say what tells them apart.
+        # Of namesakes with the same tag, `您说的安泰工厂是哪一家` does not say what distinguishes them.
         must_list = not hidden.subject or (self.lang == "zh" and _same_tag(hidden))
         if len(options) > 1 and kind != "quantity" and (rng.random() < OPTIONS_SHARE or must_list):
             rng.shuffle(options)
@@ -84,7 +84,7 @@ class Voice:
             kind = "year_options" if kind == "year" else "entity_options"
             slots["options"] = self.text.options_gap.join(options[:-1]) + self.text.options_last + options[-1]
             slots["years"] = self.text.options_gap.join(options[:-1]) + self.text.options_both + options[-1]
-        # An ask that lists options also says what they are options for.
+        # Every ask names what it is about, also one that lists options.
         names = ("{missing}", "{subject}", "{name}") if hidden.subject else ("{missing}",)
         forms = [form for form in self.text.asks[kind] if any(name in form for name in names)]
         forms = self._fitting(forms, hidden, seen)
@@ -112,12 +112,11 @@ class Voice:
         """Return how a thought names a fact; a fact that the voice does not know is named by its own words."""
         return self.text.facts.get(name) or self.text.facts.get(name.rpartition(".")[2], name)
 
-    def is_own(self, turn: Turn) -> bool:
+    def matches(self, turn: Turn) -> bool:
         """Whether thought and ask of an assistant's turn are in this voice."""
         thoughts, asks = _patterns(self.lang)
-        if turn.act == "ask" and not asks.fullmatch(turn.text):
-            return False
-        return _is_thought(turn.thought, thoughts)
+        ask_matches = turn.act != "ask" or asks.fullmatch(turn.text) is not None
+        return ask_matches and _is_thought(turn.thought, thoughts)
 
 
 def _options(hidden: Hidden, seen: Sequence[str]) -> list[str]:

@@ -53,7 +53,7 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
         "asks_before_looking": bool(sample.context) and "wiki" in meta.tools and _asks_before_looking(sample),
         "asks_more_than_once": sum(turn.act == "ask" for turn in said) > 1,
         "ask_is_not_a_question": any(turn.act == "ask" and turn.text[-1:] not in ("?", "？") for turn in said),
-        "speaks_in_another_voice": not all(voice_in(sample.lang).is_own(turn) for turn in said),
+        "speaks_in_another_voice": not all(voice_in(sample.lang).matches(turn) for turn in said),
         "calls_a_tool_that_is_not_offered": any(turn.tool not in meta.tools for turn in said if turn.act == "call"),
         "tool_result_is_not_true": not _results_are_true(sample),
         "hidden_article_is_findable": hidden_article_is_findable(sample),
@@ -108,38 +108,41 @@ def _is_named(page: Article, span: str) -> bool:
 def rest_is_complete(sample: Sample) -> bool:
     """Whether a word problem without its hidden sentence is another problem that lacks nothing.
 
-    So it is if the calculations do not use the hidden number, or have a positive result with 0 in its place, while
-    nothing in the prompt is compared with whom or what the hidden sentence is about.
+    It is if the calculations do not use the hidden number. It also is if they have a positive result with 0 in its
+    place, and nothing in the prompt is compared with the people or things of the hidden sentence.
     """
     hidden = sample.hidden
     if hidden is None or sample.provenance.source not in REAL_SOURCES or sample.task != "gsm8k":
         return False
     calls = [turn.text for turn in sample.dialogue if turn.act == "call" and turn.tool == "calc"]
-    numbers = {Fraction(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", hidden.span)}
+    numbers = {Fraction(digits.replace(",", "")) for digits in re.findall(r"\d[\d,]*(?:\.\d+)?", hidden.span)}
     if not numbers:
         return False  # a number in words: the calculations cannot be compared with it
-    used = {Fraction(one) for call in calls for one in _NUMBER.findall(call)} & numbers
+    used = {Fraction(digits) for call in calls for digits in _NUMBER.findall(call)} & numbers
+    if not used:
+        return True
     without = _result(calls, dict.fromkeys(numbers, Fraction(0)))
-    if used and (without is None or without <= 0):
+    if without is None or without <= 0:
         return False
     names = set(re.findall(r"\b[A-Z][a-z]+\b", hidden.span))
     about = {word.removesuffix("s") for word in words(hidden.span) if len(word) > 3}
-    compared = [one for one in re.split(r"(?<=[.?!])\s", sample.prompt) if _COMPARED.search(one)]
-    return not used or not any(
-        names & set(re.findall(r"\w+", one)) or len(about & {word.removesuffix("s") for word in words(one)}) > 1
-        for one in compared
+    comparisons = [sentence for sentence in re.split(r"(?<=[.?!])\s", sample.prompt) if _COMPARED.search(sentence)]
+    return not any(
+        names & set(re.findall(r"\w+", sentence))
+        or len(about & {word.removesuffix("s") for word in words(sentence)}) > 1
+        for sentence in comparisons
     )
 
 
-def _result(calls: list[str], instead: dict[Fraction, Fraction]) -> Fraction | None:
-    """The last result of some calculations with other numbers in place of some, also where a later one uses the result
-    of an earlier one; `None` if it cannot be computed."""
-    changed = dict(instead)
+def _result(calls: list[str], replacements: dict[Fraction, Fraction]) -> Fraction | None:
+    """The last result of some calculations in which numbers are replaced; `None` if it cannot be computed. Where a
+    result changes, later calculations use the new one."""
+    changed = dict(replacements)
     result = None
     for call in calls:
         try:
             before = evaluate(call)
-            after = evaluate(_NUMBER.sub(lambda one: f"({changed.get(Fraction(one[0]), one[0])})", call))
+            after = evaluate(_NUMBER.sub(lambda match: f"({changed.get(Fraction(match[0]), match[0])})", call))
         except CalcError:
             return None
         if isinstance(before, bool) or isinstance(after, bool):
@@ -150,7 +153,7 @@ def _result(calls: list[str], instead: dict[Fraction, Fraction]) -> Fraction | N
 
 
 def mix_checks(counts: Mapping[Task, int], mix: Mapping[Task, float]) -> list[Check]:
-    """One check per task: its share of the samples, in percentage points off the mix that was asked for.
+    """One check per task: how many percentage points its share of the samples is off the mix that was asked for.
 
     A task that was not asked for has a wanted share of 0. Without samples no share can be measured.
     """

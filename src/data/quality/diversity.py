@@ -44,12 +44,15 @@ from .scan import BATCH, MAX_SAMPLES, PoolScan, SpokenSample, measuring_seed, sc
 from .token_stream import CUT_BITS, I64, U64, TokenStream, distinct, ngrams, pairs
 
 WINDOW = 5_000
+"""Tokens of a window in which distinct-n is measured."""
 WINDOWS = 64
-ADDED = 0.5
-COMMON = 1 / 200
+SMOOTHING = 0.5
+"""Count that is added to every 3-gram."""
+COMMON_WORD_SHARE = 1 / 200
+"""Share of the samples from which a word is common; all others count as one word."""
 ZIPF_RANKS = 1_000
-COUNTS_FROM = 0.01
-"""Share of the samples from which a role or register counts: three odd samples are no coverage."""
+MIN_COVERAGE = 0.01
+"""Share of the samples from which a role or register counts as covered: three odd samples are no coverage."""
 
 Reference = Callable[[PoolMeta, int], Iterable[Sample]]
 """Makes the first `n` samples of a pool again with `pack_v1`: same builder, source, mix and seed."""
@@ -106,7 +109,7 @@ def read_reference(scanned: PoolScan, meta: PoolMeta, reference: Reference) -> t
 
 
 def wording_by_scope(scanned: PoolScan, meta: PoolMeta, v1: SpokenSample) -> dict[Scope, Wording]:
-    """Figures of everything, of each language, of each task, and of each language in a task."""
+    """Diversity figures of the whole pool, of each language, of each task, and of each language in a task."""
     out: dict[Scope, Wording] = {}
     scopes: list[Scope] = [(task, lang) for task in (None, *scanned.tasks()) for lang in (None, *LANGS)]
     for task, lang in scopes:
@@ -140,13 +143,13 @@ def _shares(counts: Counter[tuple[Task, str]], task: Task | None) -> dict[str, f
     return {name: count / names.total() for name, count in names.most_common()}
 
 
-def covered(counts: Counter[tuple[Task, str]]) -> int:
-    """Number of roles or registers with a share of at least `COUNTS_FROM`."""
-    return sum(share >= COUNTS_FROM for share in _shares(counts, None).values())
+def count_covered(counts: Counter[tuple[Task, str]]) -> int:
+    """Number of roles or registers with a share of at least `MIN_COVERAGE`."""
+    return sum(share >= MIN_COVERAGE for share in _shares(counts, None).values())
 
 
 def wording(texts: TokenStream, reference: TokenStream, seed: int) -> Wording:
-    """Figures of `texts`, which like `reference` is in random order; the first `MAX_SAMPLES` are used."""
+    """Diversity figures of the first `MAX_SAMPLES` texts. Both streams are in random order."""
     texts = texts.slice(0, min(texts.texts, MAX_SAMPLES))
     distance, floor, excess = kl3(texts, reference) or (None, None, None)
     tokens = texts.hashes
@@ -192,8 +195,8 @@ def kl3(texts: TokenStream, reference: TokenStream) -> Divergence | None:
     common = _common_words(sides)
     grams = [ngrams(_masked(side, common), 3).hashes for side in sides]
     shortest = min(map(len, grams))
-    ours, v1, far = (side[:shortest] for side in grams)
-    distance, floor = _divergence(ours, far), _divergence(v1, far)
+    ours, v1_first, v1_last = (side[:shortest] for side in grams)
+    distance, floor = _divergence(ours, v1_last), _divergence(v1_first, v1_last)
     return Divergence(distance, floor, distance - floor)
 
 
@@ -202,7 +205,7 @@ def _common_words(sides: list[TokenStream]) -> U64:
     found = []
     for side in sides:
         words, samples = np.unique(distinct(side).hashes, return_counts=True)
-        found.append(words[samples >= max(2, COMMON * side.texts)])
+        found.append(words[samples >= max(2, COMMON_WORD_SHARE * side.texts)])
     return np.unique(np.concatenate(found))
 
 
@@ -212,6 +215,7 @@ def _masked(side: TokenStream, common: U64) -> TokenStream:
 
 
 def _divergence(ours: U64, theirs: U64) -> float:
+    """Smoothed KL divergence of one list of 3-grams from another."""
     kinds, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     p = _smoothed(number[: len(ours)], len(kinds))
     q = _smoothed(number[len(ours) :], len(kinds))
@@ -219,5 +223,5 @@ def _divergence(ours: U64, theirs: U64) -> float:
 
 
 def _smoothed(numbers: I64, kinds: int) -> NDArray[np.float64]:
-    counts = np.bincount(numbers, minlength=kinds).astype(np.float64) + ADDED
+    counts = np.bincount(numbers, minlength=kinds).astype(np.float64) + SMOOTHING
     return counts / np.sum(counts)

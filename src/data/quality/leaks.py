@@ -10,7 +10,7 @@ one field says nothing about the other. Similarity is the largest of three numbe
   even a Jaccard of single tokens weighted by idf, because new words are rare words. (GSM8K questions with three words
   replaced by new ones, similarity >= 0.85: that Jaccard finds 15 in 100, this share 92, and neither flags one in 2,000
   honest questions.) In a short text three words are much of the weight, so a common word counts as had where other
-  words stand in its place: `replaced`.
+  words are in its place: `replaced_tokens`.
 
 The last two ask what the shadow text has, not what the pool text adds. So they search inside a longer text only for a
 shadow text of some length, and for changed words only in one place; and they count only where the part that is unique
@@ -48,34 +48,35 @@ from .token_stream import (
     token_stream,
 )
 
-HALF = 0.5
-LONG = 8
-"""Shingles of a shadow text that is searched for inside longer texts; a shorter one may occur there by chance."""
+MIN_JACCARD = 0.5
+"""Jaccard similarity of the tokens below which two texts are not compared by content share."""
+MIN_SEARCHED = 8
+"""Shingles that a shadow text needs to be searched for inside longer texts; a shorter one may occur there by chance."""
 EXAMPLES = 20
 RARITY_TEXTS = 20_000
 """Texts that rarity is measured on: enough to know the wording of a pool of any size."""
 RARITY_FLOOR = 0.3
 """Least weight of a token. Without it two texts of nothing but fixed wording would have no similarity."""
-RAREST = 8
-"""Number of bigrams, with all that are as rare, that make the unique part: two names with their neighbours."""
-WORDING = 20
-"""A bigram this many times as frequent as the rarest is wording: a short question may have one name of two bigrams."""
-PLANTED = 0.02
+UNIQUE_BIGRAMS = 8
+"""Number of bigrams that make the unique part, with all that are as rare: two names with their neighbours."""
+WORDING_RATIO = 20
+"""A bigram that is this many times as frequent as the rarest is wording: a short question may have one name of two
+bigrams."""
+MIN_WORDING_SHARE = 0.02
 """A bigram in a smaller share of samples is never wording. A text planted more often fails the gate on duplicates."""
-RAREST_SHARED = 0.7
+MIN_UNIQUE_SHARED = 0.7
 """Share of the unique part that a leak has. Three changed words spoil few bigrams of a name; another name, all."""
-
-REST_SHARED = 0.65
-"""Replaces `RAREST_SHARED` if bigrams of replaced common words are among those that are not shared."""
-COMMON = 0.005
+MIN_UNIQUE_SHARED_IF_REPLACED = 0.65
+"""Replaces `MIN_UNIQUE_SHARED` if bigrams of replaced common words are among those that are not shared."""
+COMMON_SHARE = 0.005
 """Share of the samples that have a common word. A name is in fewer."""
-MOST_NUMBER = 10_000
+NUMBERS_BELOW = 10_000
 """Numbers below this are no common words, however many samples have them: other numbers make another problem."""
 CHARACTERS = [chr(code) for code in range(0x4E00, 0xA000)]
 """Chinese characters. Each is a token, and names consist of common ones: only a common pair is a common word."""
-IN_A_ROW = 2
+MAX_REPLACED_RUN = 2
 """Words in a row that may be replaced."""
-CANDIDATE = 0.6
+MIN_CANDIDATE_SHARE = 0.6
 """Weighted share of tokens, in any order, below which a text is not compared: replaced words are not in it."""
 
 F64 = NDArray[np.float64]
@@ -107,7 +108,7 @@ def similar_samples(
 ) -> SimilarSamples:
     """Pool samples that are similar to a shadow sample. Both sides come in one or more views (prompts, questions).
     `samples`: how many samples the pool's texts come from, if a view has several texts of a sample."""
-    return similar_in_shards([[(one,) for one in pool]], [pool[0].texts], shadow, n, threshold, Workers(), samples)
+    return similar_in_shards([[(view,) for view in pool]], [pool[0].texts], shadow, n, threshold, Workers(), samples)
 
 
 def similar_in_shards(
@@ -119,23 +120,24 @@ def similar_in_shards(
     workers: Workers,
     samples: int | None = None,
 ) -> SimilarSamples:
-    """Similar samples of a pool in shards of so many texts. A shard has a list of token streams for each view, which
-    the workers keep."""
+    """Similar samples of a pool that comes in shards. A shard has a list of token streams for each view, which the
+    workers keep; `texts` is the number of texts of each shard."""
     theirs = join_streams(shadow)
     best: dict[int, Match] = {}
     if theirs.texts and sum(texts):
         views, starts = len(shards[0]), offsets_of(np.array(texts))
-        streams = [[one for view in shard for one in view] for shard in shards]
-        given = workers.share(_measure(streams, views, starts, samples or sum(texts), theirs, shadow, workers))
-        calls = ((given, shadow[0].texts, n, threshold, views, *some) for some in streams)
+        shard_streams = [[stream for view in shard for stream in view] for shard in shards]
+        measured = _measure_pool(shard_streams, views, starts, samples or sum(texts), theirs, shadow, workers)
+        shared = workers.share(measured)
+        calls = ((shared, shadow[0].texts, n, threshold, views, *streams) for streams in shard_streams)
         for start, found in zip(starts.tolist(), workers.map(_matches, calls), strict=False):
-            best |= {start + place: Match(start + place, *match) for place, match in found.items()}
+            best |= {start + index: Match(start + index, *match) for index, match in found.items()}
     ranked = sorted(best.values(), key=lambda match: (-match.similarity, match.pool))
     return SimilarSamples(len(best), ranked[:EXAMPLES], frozenset(best))
 
 
-def _measure(
-    streams: Sequence[Sequence[Kept]],
+def _measure_pool(
+    shard_streams: Sequence[Sequence[Kept]],
     views: int,
     starts: I64,
     samples: int,
@@ -143,37 +145,37 @@ def _measure(
     shadow: tuple[TokenStream, ...],
     workers: Workers,
 ) -> tuple[TokenStream, Rarity, UniquePart]:
-    """The shadow set's texts, and what rarity and unique parts take from the whole pool."""
+    """The shadow set's texts, and the rarity and the unique parts as measured on the whole pool."""
     total = int(starts[-1])
     all_texts = views * total + theirs.texts
-    # Evenly spaced texts; the pool's order is already random.
-    rare_places = np.linspace(0, all_texts - 1, min(all_texts, RARITY_TEXTS)).astype(np.int64)
+    # Evenly spaced texts of all views, then of the shadow set; the pool's order is already random.
+    drawn = np.linspace(0, all_texts - 1, min(all_texts, RARITY_TEXTS)).astype(np.int64)
     unique = UniquePart(shadow)
-    given = workers.share(unique)
+    shared = workers.share(unique)
     calls = []
-    for start, end, some in zip(starts[:-1], starts[1:], streams, strict=True):
-        here = [
-            rare_places[(rare_places >= view * total + start) & (rare_places < view * total + end)]
-            for view in range(views)
-        ]
-        calls.append((given, [places - view * total - start for view, places in enumerate(here)], views, *some))
+    for start, end, streams in zip(starts[:-1], starts[1:], shard_streams, strict=True):
+        drawn_here = []
+        for view_start in range(0, views * total, total):
+            first, last = view_start + start, view_start + end
+            drawn_here.append(drawn[(drawn >= first) & (drawn < last)] - first)
+        calls.append((shared, drawn_here, views, *streams))
     counted = list(workers.map(_count, calls))
-    unique.count([one for one, _ in counted], samples)
-    picked = [texts[view] for view in range(views) for _, texts in counted]
-    own = theirs.take(rare_places[rare_places >= views * total] - views * total)
-    return theirs, rarity(join_streams([*picked, own])), unique
+    unique.count([counts for counts, _ in counted], samples)
+    pool_texts = [texts[view] for view in range(views) for _, texts in counted]
+    shadow_texts = theirs.take(drawn[drawn >= views * total] - views * total)
+    return theirs, rarity(join_streams([*pool_texts, shadow_texts])), unique
 
 
 def _count(
-    unique: UniquePart, places: Sequence[I64], views: int, *streams: TokenStream
+    unique: UniquePart, drawn: Sequence[I64], views: int, *streams: TokenStream
 ) -> tuple[tuple[I64, I64], list[TokenStream]]:
-    """Counts of a shard for the unique parts, and its texts at these places of each view."""
-    joined = _views(views, streams)
-    return unique.counts(joined), [view.take(some) for view, some in zip(joined, places, strict=True)]
+    """Counts of a shard for the unique parts, and the texts of each view that are drawn for the rarity."""
+    joined = _join_views(views, streams)
+    return unique.counts(joined), [view.take(indices) for view, indices in zip(joined, drawn, strict=True)]
 
 
 def _matches(
-    given: tuple[TokenStream, Rarity, UniquePart],
+    measured: tuple[TokenStream, Rarity, UniquePart],
     shadow_texts: int,
     n: int,
     threshold: float,
@@ -181,9 +183,9 @@ def _matches(
     *streams: TokenStream,
 ) -> dict[int, tuple[int, float]]:
     """The most similar shadow sample, and its similarity, of each sample of a shard that is similar to one."""
-    theirs, rare, unique = given
+    theirs, rare, unique = measured
     best: dict[int, tuple[int, float]] = {}
-    for ours in _views(views, streams):
+    for ours in _join_views(views, streams):
         for match in chain(
             _shingle_matches(ours, theirs, n, threshold, unique),
             _content_matches(ours, theirs, n, threshold, rare, unique),
@@ -193,7 +195,8 @@ def _matches(
     return best
 
 
-def _views(views: int, streams: Sequence[TokenStream]) -> list[TokenStream]:
+def _join_views(views: int, streams: Sequence[TokenStream]) -> list[TokenStream]:
+    """One stream per view of a shard's streams, which come view after view."""
     each = len(streams) // views
     return [join_streams(streams[view * each : (view + 1) * each]) for view in range(views)]
 
@@ -202,19 +205,21 @@ def _shingle_matches(
     pool: TokenStream, shadow: TokenStream, n: int, threshold: float, unique: UniquePart
 ) -> Iterator[Match]:
     index = SetMatrix(distinct(ngrams(shadow, n)))
-    turned = index.matrix.T.tocsr()
+    transposed = index.matrix.T.tocsr()
     first = 0
     for block in blocks(pool):
         sets = distinct(ngrams(block, n))
-        both = (index.rows(sets) @ turned).tocoo()
+        both = (index.rows(sets) @ transposed).tocoo()
         jaccard = both.data / (sets.sizes[both.row] + index.sizes[both.col] - both.data)
-        held = np.where(index.sizes[both.col] >= LONG, both.data / index.sizes[both.col], 0)
-        for at in np.flatnonzero(_reaches(np.maximum(jaccard, held), threshold)):
-            row, column = int(both.row[at]), int(both.col[at])
-            if _reaches(jaccard[at], threshold):
-                yield Match(first + row, column, float(jaccard[at]))
-            if _reaches(held[at], threshold) and unique.is_in(block.text(row), shadow.text(column)):
-                yield Match(first + row, column, float(held[at]))
+        containment = np.where(index.sizes[both.col] >= MIN_SEARCHED, both.data / index.sizes[both.col], 0)
+        for pair in np.flatnonzero(_reaches(np.maximum(jaccard, containment), threshold)):
+            row, column = int(both.row[pair]), int(both.col[pair])
+            if _reaches(jaccard[pair], threshold):
+                yield Match(first + row, column, float(jaccard[pair]))
+            if _reaches(containment[pair], threshold) and unique.shares_unique_part(
+                block.text(row), shadow.text(column)
+            ):
+                yield Match(first + row, column, float(containment[pair]))
         first += block.texts
 
 
@@ -222,37 +227,37 @@ def _content_matches(
     pool: TokenStream, shadow: TokenStream, n: int, threshold: float, rare: Rarity, unique: UniquePart
 ) -> Iterator[Match]:
     index = SetMatrix(distinct(shadow))
-    # Columns are hashes cut to 56 bits, weights go by the whole hash.
+    # Columns are hashes cut to 56 bits; weights belong to whole hashes.
     whole = np.unique(shadow.hashes)
     weights = rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
-    sides = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).tocsr()
-    common = sides.multiply(unique.is_common[np.searchsorted(unique.tokens, index.columns)]).tocsr()
+    shares = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).tocsr()
+    common = shares.multiply(unique.is_common[np.searchsorted(unique.tokens, index.columns)]).tocsr()
     all_common = np.asarray(common.sum(axis=1)).ravel()
-    dense = sides.T.astype(np.float32).toarray(order="C")  # in another order every product would copy it
+    dense = shares.T.astype(np.float32).toarray(order="C")  # in another order every product would copy it
     first = 0
     for block in blocks(pool):
         rows = index.rows(distinct(block))
         share = rows @ dense
-        at, of = np.nonzero(_reaches(share, min(CANDIDATE, threshold)))
+        ours_at, theirs_at = np.nonzero(_reaches(share, min(MIN_CANDIDATE_SHARE, threshold)))
         # Every common word may count as replaced, so this is the largest similarity that a pair can have.
-        missing = all_common[of] - np.asarray(rows[at].multiply(common[of]).sum(axis=1)).ravel()
-        possible = share[at, of] + missing >= threshold - 1e-4
-        for row, column in zip(at[possible].tolist(), of[possible].tolist(), strict=True):
+        missing = all_common[theirs_at] - np.asarray(rows[ours_at].multiply(common[theirs_at]).sum(axis=1)).ravel()
+        possible = share[ours_at, theirs_at] + missing >= threshold - 1e-4
+        for row, column in zip(ours_at[possible].tolist(), theirs_at[possible].tolist(), strict=True):
             theirs, ours = shadow.text(column), block.text(row)
-            if len(theirs) - n + 1 >= LONG:
-                ours = likest_passage(ours, theirs)
+            if len(theirs) - n + 1 >= MIN_SEARCHED:
+                ours = most_similar_passage(ours, theirs)
             shared = len(np.intersect1d(ours, theirs))
-            if shared < HALF * (len(np.unique(ours)) + len(np.unique(theirs)) - shared):
+            if shared < MIN_JACCARD * (len(np.unique(ours)) + len(np.unique(theirs)) - shared):
                 continue
             similarity = content_share(ours, theirs, rare, unique)
-            if _reaches(similarity, threshold) and unique.is_in(ours, theirs):
+            if _reaches(similarity, threshold) and unique.shares_unique_part(ours, theirs):
                 yield Match(first + row, column, similarity)
         first += block.texts
 
 
-def likest_passage(ours: U64, theirs: U64) -> U64:
+def most_similar_passage(ours: U64, theirs: U64) -> U64:
     """The passage of `ours`, a little longer than `theirs`, with the most bigrams of `theirs`."""
-    length = len(theirs) + LONG
+    length = len(theirs) + MIN_SEARCHED
     if len(ours) <= length:
         return ours
     found = np.concatenate([[0], np.cumsum(np.isin(pairs(ours), pairs(theirs)))])
@@ -267,27 +272,32 @@ def content_share(ours: U64, theirs: U64, rare: Rarity, unique: UniquePart) -> f
     """
     if not len(theirs):
         return 0.0
-    found = np.unique(theirs[kept(ours, theirs) | unique.common(theirs, replaced(ours, theirs))])
+    found = np.unique(theirs[kept_tokens(ours, theirs) | unique.common(theirs, replaced_tokens(ours, theirs))])
     return float(rare.of(found).sum() / rare.of(np.unique(theirs)).sum())
 
 
-def kept(ours: U64, theirs: U64) -> Flags:
+def kept_tokens(ours: U64, theirs: U64) -> Flags:
     """Tokens of `theirs` that `ours` has beside one of their neighbours there."""
     shared = np.isin(pairs(np.pad(theirs, 1)), pairs(np.pad(ours, 1)))
     return np.asarray(shared[:-1] | shared[1:])
 
 
-def replaced(ours: U64, theirs: U64) -> Flags:
+def replaced_tokens(ours: U64, theirs: U64) -> Flags:
     """Tokens of `theirs` in whose place `ours` has others: those before and after are there, at the same distance."""
-    long, other = np.pad(theirs, 1), np.pad(ours, 1)
-    found = np.zeros(len(long), dtype=bool)
+    theirs_padded, ours_padded = np.pad(theirs, 1), np.pad(ours, 1)
+    found = np.zeros(len(theirs_padded), dtype=bool)
     first, second = random_odd(2)
-    for apart in range(2, min(IN_A_ROW + 2, len(long), len(other))):
-        frames = other[:-apart] * first + other[apart:] * second
-        hits = np.flatnonzero(np.isin(long[:-apart] * first + long[apart:] * second, frames))
-        for step in range(1, apart):
+
+    def frames(tokens: U64, distance: int) -> U64:
+        """Hashes of the pairs of tokens at a distance."""
+        hashes: U64 = tokens[:-distance] * first + tokens[distance:] * second
+        return hashes
+
+    for distance in range(2, min(MAX_REPLACED_RUN + 2, len(theirs_padded), len(ours_padded))):
+        hits = np.flatnonzero(np.isin(frames(theirs_padded, distance), frames(ours_padded, distance)))
+        for step in range(1, distance):
             found[hits + step] = True
-    return found[1:-1] & ~kept(ours, theirs)
+    return found[1:-1] & ~kept_tokens(ours, theirs)
 
 
 def _reaches(similarity: Any, threshold: float) -> Any:
@@ -297,7 +307,7 @@ def _reaches(similarity: Any, threshold: float) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """Weight of each token: how surprising it is beside its neighbours, in nats, on average over the pool.
+    """Weight of each token: how surprising it is beside its neighbours, in nats, averaged over the pool.
 
     Inverse document frequency would call every word of a word-problem skeleton rare, because few samples use that
     skeleton, and two honest siblings that differ in names and numbers would look alike. But within the skeleton each
@@ -311,8 +321,8 @@ class Rarity:
 
     def of(self, tokens: U64) -> F64:
         """Weights of tokens. Those that the pool does not have weigh as much as its heaviest."""
-        place, known = lookup(self.tokens, tokens)
-        return np.where(known, self.weights[place], self.weights.max())
+        index, known = lookup(self.tokens, tokens)
+        return np.where(known, self.weights[index], self.weights.max())
 
 
 def rarity(stream: TokenStream) -> Rarity:
@@ -339,20 +349,21 @@ class UniquePart:
 
     samples: I64
     """Number of samples with each bigram."""
-    planted: float
-    """A bigram that is in fewer samples than this is never taken for wording."""
+    min_wording_count: float
+    """A bigram that is in fewer samples than this is never wording."""
     is_common: Flags
+    """Flags of the tokens that are common words."""
     is_frequent: Flags
-    """Flags of the bigrams that as many samples have as a common word."""
+    """Flags of the bigrams that are in as many samples as a common word."""
 
     def __init__(self, shadow: tuple[TokenStream, ...]) -> None:
         self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
         self.tokens = np.unique(np.concatenate([one.hashes for one in shadow]) >> CUT_BITS)
         self.is_character = np.isin(self.tokens, token_stream(CHARACTERS).hashes >> CUT_BITS)
-        self._own, self._texts = self.counts(shadow), shadow[0].texts
+        self._shadow_counts, self._texts = self.counts(shadow), shadow[0].texts
 
     def counts(self, views: Sequence[TokenStream]) -> tuple[I64, I64]:
-        """Number of texts with each bigram by view, and of those of the first view with each token."""
+        """Number of texts with each bigram, by view, and number of texts of the first view with each token."""
         bigrams = np.zeros((len(views), len(self.bigrams)), dtype=np.int64)
         tokens = np.zeros(len(self.tokens), dtype=np.int64)
         for row, view in zip(bigrams, views, strict=True):
@@ -365,45 +376,49 @@ class UniquePart:
         return bigrams, tokens
 
     def count(self, pool: Sequence[tuple[I64, I64]], samples: int) -> None:
-        """Takes the counts of the shards of a pool of so many samples. Prompt and question of one sample are not two
-        samples."""
+        """Sets the counts from those of the shards of a pool with that many samples. Prompt and question of a sample
+        count as one."""
         bigrams, tokens = (np.sum(parts, axis=0) for parts in zip(*pool, strict=True))
-        self.samples = bigrams.max(axis=0) + self._own[0].max(axis=0)
-        self.planted = PLANTED * (samples + self._texts)
-        numbers = np.isin(self.tokens, token_stream([str(number) for number in range(MOST_NUMBER)]).hashes >> CUT_BITS)
-        many = COMMON * (samples + self._texts)
-        self.is_common = (tokens + self._own[1] >= many) & ~numbers
+        self.samples = bigrams.max(axis=0) + self._shadow_counts[0].max(axis=0)
+        self.min_wording_count = MIN_WORDING_SHARE * (samples + self._texts)
+        numbers = np.isin(
+            self.tokens, token_stream([str(number) for number in range(NUMBERS_BELOW)]).hashes >> CUT_BITS
+        )
+        many = COMMON_SHARE * (samples + self._texts)
+        self.is_common = (tokens + self._shadow_counts[1] >= many) & ~numbers
         self.is_frequent = self.samples >= many
 
     def common(self, tokens: U64, gone: Flags) -> Flags:
-        """Which of the replaced tokens of a shadow text (`gone`) are words, or characters of words, that many samples
-        have. A frequent pair of characters is such a word only where both were replaced: the last character of a
-        town's name is often before that for `town`."""
-        at = np.searchsorted(self.tokens, tokens >> CUT_BITS)
+        """Flags of the replaced tokens of a shadow text (`gone`) that are common words, or Chinese characters of one.
+
+        A frequent pair of characters is a common word only where both were replaced: the last character of a town's
+        name is often before that for `town`.
+        """
+        index = np.searchsorted(self.tokens, tokens >> CUT_BITS)
         frequent = self.is_frequent[np.searchsorted(self.bigrams, pairs(tokens) >> CUT_BITS)]
         word = np.pad(frequent & gone[:-1] & gone[1:], 1)
-        return np.asarray(gone & self.is_common[at] & (~self.is_character[at] | word[:-1] | word[1:]))
+        return np.asarray(gone & self.is_common[index] & (~self.is_character[index] | word[:-1] | word[1:]))
 
-    def is_in(self, ours: U64, theirs: U64) -> bool:
+    def shares_unique_part(self, ours: U64, theirs: U64) -> bool:
         """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
         bigrams, first = np.unique(pairs(theirs) >> CUT_BITS, return_index=True)
         if not len(bigrams):
             return True
         shared = np.isin(bigrams, pairs(ours) >> CUT_BITS)
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
-        wording = max(WORDING * (others.min() + 1), self.planted)
-        rarest = others <= min(np.sort(others)[min(RAREST, len(others)) - 1], wording)
-        if shared[rarest].mean() < REST_SHARED:
+        wording = max(WORDING_RATIO * (others.min() + 1), self.min_wording_count)
+        rarest = others <= min(np.sort(others)[min(UNIQUE_BIGRAMS, len(others)) - 1], wording)
+        if shared[rarest].mean() < MIN_UNIQUE_SHARED_IF_REPLACED:
             return False
-        # The other half of the bigram of a replaced common word is there beside its other neighbour.
-        there, gone = kept(ours, theirs), self.common(theirs, replaced(ours, theirs))
-        spared = (gone[first] & there[first + 1]) | (gone[first + 1] & there[first])
-        return bool(shared[rarest & ~spared].mean() >= RAREST_SHARED)
+        # The other token of the bigram of a replaced common word is still beside its other neighbour.
+        kept, gone = kept_tokens(ours, theirs), self.common(theirs, replaced_tokens(ours, theirs))
+        spared = (gone[first] & kept[first + 1]) | (gone[first + 1] & kept[first])
+        return bool(shared[rarest & ~spared].mean() >= MIN_UNIQUE_SHARED)
 
 
 def demonstration_leaks(samples: Sequence[Sample], shadow: Sequence[Sample], n: int, threshold: float) -> set[str]:
-    """Ids of the samples whose demonstration shows a shadow sample: it is from the same source, or somebody says the
-    shadow sample's prompt or question in it. What tools reply is not compared."""
+    """Ids of the samples with the source id of a shadow sample, or with its prompt or question in the demonstration.
+    Replies of tools are not compared."""
     said: dict[str, set[str]] = {}
     for sample in samples:
         for turn in sample.dialogue:
@@ -413,4 +428,4 @@ def demonstration_leaks(samples: Sequence[Sample], shadow: Sequence[Sample], n: 
     leaks = {sample.id for sample in samples if sample.provenance.source_id in sources}
     owners = list(said.values())
     found = similar_samples((token_stream([*said]),), leak_views(shadow), n, threshold, len(samples)).matches
-    return leaks.union(*(owners[place] for place in found))
+    return leaks.union(*(owners[index] for index in found))

@@ -68,32 +68,42 @@ def near_duplicates(stream: TokenStream, threshold: float = THRESHOLD) -> NearDu
 def near_duplicates_in_shards(
     shards: Sequence[Sequence[Kept]], tokens: int, workers: Workers, threshold: float = THRESHOLD
 ) -> NearDuplicates:
-    """Near duplicates of a pool in shards, each a list of token streams that the workers keep; `tokens` in all."""
+    """Near duplicates of a pool that comes in shards. A shard is a list of token streams, which the workers keep;
+    `tokens` is the number of tokens of all shards."""
     commonness = workers.share(_commonness(shards, tokens, workers))
-    sets, names = [], []
-    for one, kept in workers.keep(_sets_by_rarity, ((commonness, *streams) for streams in shards), parts=1):
-        names.append(one)
+    sets, fingerprints = [], []
+    calls = ((commonness, *streams) for streams in shards)
+    for shard_fingerprints, kept in workers.keep(_sets_by_rarity, calls, parts=1):
+        fingerprints.append(shard_fingerprints)
         sets += kept
-    starts = offsets_of(np.array([len(one) for one in names]))
-    first, copies = _collapse(np.concatenate(names))
+    starts = offsets_of(np.array(list(map(len, fingerprints))))
+    first, copies = _collapse(np.concatenate(fingerprints))
     texts = int(starts[-1])
     duplicate, unresolved = np.zeros((2, texts), dtype=np.bool_)
     duplicate[copies[:, 1]] = True
-    different = [first[slice(*np.searchsorted(first, starts[[shard, shard + 1]]))] for shard in range(len(sets))]
-    held = [(one - start, kept) for one, start, kept in zip(different, starts[:-1], sets, strict=True)]
-    budgets = [PAIRS_AT_LEAST + PAIRS_PER_TEXT * len(one) for one in different]
-    examples = [(int(a), int(b)) for a, b in copies[: EXAMPLES // 2]]
-    for apart in range(len(sets)):
-        pairs = [(later - apart, later) for later in range(apart, len(sets))]
-        sides = ([part for shard in sorted({*pair}) for part in held[shard]] for pair in pairs)
-        both = zip(pairs, sides, strict=True)
-        calls = ((threshold, budgets[b], duplicate[different[b]], *side) for (_, b), side in both)
-        for (a, b), found in zip(pairs, workers.map(_search, calls), strict=True):
-            at = different[b] if not apart else np.concatenate([different[a], different[b]])
+    # Texts of each shard without copies: their positions in the pool, and in the shard with its sets.
+    distinct_texts = [first[slice(*np.searchsorted(first, starts[[shard, shard + 1]]))] for shard in range(len(sets))]
+    in_shard = [
+        (positions - start, kept) for positions, start, kept in zip(distinct_texts, starts[:-1], sets, strict=True)
+    ]
+    budgets = [PAIRS_AT_LEAST + PAIRS_PER_TEXT * len(positions) for positions in distinct_texts]
+    examples = [(int(original), int(copy)) for original, copy in copies[: EXAMPLES // 2]]
+    # All pairs of shards, each shard with itself first. The pairs of one distance run in parallel: each uses the budget
+    # of its later shard.
+    for distance in range(len(sets)):
+        shard_pairs = [(later - distance, later) for later in range(distance, len(sets))]
+        sides = [[part for shard in sorted({a, b}) for part in in_shard[shard]] for a, b in shard_pairs]
+        searches = (
+            (threshold, budgets[b], duplicate[distinct_texts[b]], *side)
+            for (_, b), side in zip(shard_pairs, sides, strict=True)
+        )
+        for (a, b), found in zip(shard_pairs, workers.map(_search, searches), strict=True):
+            positions = distinct_texts[b] if a == b else np.concatenate([distinct_texts[a], distinct_texts[b]])
             near, near_pairs, left, budgets[b] = found
-            duplicate[at[near]] = True
-            unresolved[at[left]] = True
-            examples += [(int(at[one]), int(at[other])) for one, other in near_pairs[: EXAMPLES - len(examples)]]
+            duplicate[positions[near]] = True
+            unresolved[positions[left]] = True
+            for earlier, later in near_pairs[: EXAMPLES - len(examples)]:
+                examples.append((int(positions[earlier]), int(positions[later])))
     return NearDuplicates(texts, duplicate, len(copies), int((unresolved & ~duplicate).sum()), examples)
 
 
@@ -121,8 +131,8 @@ def _count_buckets(width: int, *streams: TokenStream) -> tuple[NDArray[np.uint32
 
 
 def _sets_by_rarity(commonness: NDArray[np.uint8], *streams: TokenStream) -> tuple[U64, TokenStream]:
-    """A name of each text's set of shingles, and the sets, rarest shingle first: a few bits of how common it is, then
-    its hash."""
+    """A fingerprint of each text's set of shingles, and the sets, rarest shingle first: an element has a few bits for
+    how common the shingle is, then its hash."""
     drop = np.uint64(64 - len(commonness).bit_length() + 1)
     parts = []
     for block in blocks(join_streams(streams)):
@@ -133,30 +143,30 @@ def _sets_by_rarity(commonness: NDArray[np.uint8], *streams: TokenStream) -> tup
     return TokenStream(mix64(sets.hashes), sets.offsets).sums(), sets
 
 
-def _collapse(names: U64) -> tuple[I64, I64]:
+def _collapse(fingerprints: U64) -> tuple[I64, I64]:
     """The first text of every different set, in order, and (first, copy) pairs for the others."""
-    _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
-    firsts = first[inverse].astype(np.int64)
-    numbers = np.arange(len(names))
-    copies = numbers[firsts != numbers]
-    return np.sort(first).astype(np.int64), np.stack([firsts[copies], copies], axis=1)
+    _, first, inverse = np.unique(fingerprints, return_index=True, return_inverse=True)
+    original = first[inverse].astype(np.int64)
+    positions = np.arange(len(fingerprints))
+    copies = positions[original != positions]
+    return np.sort(first).astype(np.int64), np.stack([original[copies], copies], axis=1)
 
 
 Found = tuple[I64, list[tuple[int, int]], I64, int]
-"""Texts that are near an earlier one, some such pairs, texts that were left uncompared, and the rest of the budget."""
+"""Near duplicates, some pairs of them, the texts that were not compared with all others, and the rest of the budget."""
 
 
 def _search(threshold: float, budget: int, known: NDArray[np.bool_], *parts: Any) -> Found:
-    """Near duplicates among the chosen texts of one shard (`chosen, sets`), or of the second of two in the first.
-    `known` says which texts of the last shard need not be searched for."""
-    picked = [
+    """Near duplicates among the chosen texts of one shard (`parts`: chosen, sets), or of those of a second shard
+    (chosen, sets, chosen, sets) in the first. `known` flags the texts of the last shard that are duplicates already."""
+    streams = [
         sets if len(chosen) == sets.texts else sets.take(chosen)
-        for chosen, sets in zip(*[iter(parts)] * 2, strict=True)
+        for chosen, sets in zip(parts[::2], parts[1::2], strict=True)
     ]
-    found = np.zeros(sum(one.texts for one in picked), dtype=np.bool_)
-    first_later = len(found) - picked[-1].texts
+    found = np.zeros(sum(stream.texts for stream in streams), dtype=np.bool_)
+    first_later = len(found) - streams[-1].texts
     found[first_later:] = known
-    sets = picked[0] if len(picked) == 1 else join_streams(picked)
+    sets = streams[0] if len(streams) == 1 else join_streams(streams)
     return _Search(sets, threshold, first_later).run(budget, found)
 
 
@@ -230,7 +240,7 @@ class _Search:
         return pairs[self._near(pairs)]
 
     def _near(self, pairs: I64) -> NDArray[np.bool_]:
-        """The exact count for pairs that no filter could rule out."""
+        """Flags of the pairs that are near, by their exact similarity."""
         starts = range(0, len(pairs), PAIRS_COUNTED_AT_ONCE)
         parts = [_shared(self.sets, pairs[start : start + PAIRS_COUNTED_AT_ONCE]) for start in starts]
         both = np.concatenate([np.zeros(0), *parts])
@@ -247,7 +257,7 @@ def _shared(sets: TokenStream, pairs: I64) -> NDArray[Any]:
 
 
 class SetMatrix:
-    """Sets of some texts as a sparse matrix of ones, a column for each element, and other sets in the same columns."""
+    """Sets as a sparse matrix of ones, a column for each element; `rows` puts other sets into the same columns."""
 
     def __init__(self, sets: TokenStream) -> None:
         self.columns, place = np.unique(sets.hashes, return_inverse=True)

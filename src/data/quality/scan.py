@@ -67,13 +67,13 @@ def _after_prompt(sample: Sample) -> tuple[Turn, ...]:
 
 
 class RandomSample:
-    """A bounded random sample of a pool for each task and language, drawn while the pool streams by: what the shortcut
-    gates read of its samples.
+    """A bounded random sample of a pool for each task and language, drawn in one pass. It keeps the parts of a sample
+    that the shortcut gates read.
 
-    Each position gets a random number from the seed, and a group keeps those with the smallest numbers. So the choice
-    for a task, a language or everything is the start of one random order, whatever the size of the pool, and samples of
-    parts of a pool merge into that of the whole. `first` is the position where a part begins; `limits` are numbers
-    above which a group needs no more.
+    Each position gets a random number from the seed, and a group keeps the positions with the smallest numbers. So the
+    sample of a task, of a language or of everything is the start of one random order, whatever the size of the pool,
+    and the samples of the parts of a pool merge into that of the whole. `first` is the position where a part begins;
+    `limits` are the random numbers from which a group does not keep a position.
     """
 
     def __init__(self, most: int, seed: int, first: int = 0, limits: Limits | None = None) -> None:
@@ -87,9 +87,9 @@ class RandomSample:
         numbers = np.arange(self._seen, self._seen + len(samples), dtype=np.uint64)
         self._seen += len(samples)
         ranks = mix64(numbers ^ self._seed).tolist()
-        drawn = zip(ranks, samples, strict=True)
-        chosen = [(rank, one) for rank, one in drawn if rank < self.limits[one.task, one.lang]]
-        for (rank, sample), view in zip(chosen, self.views([one for _, one in chosen]), strict=True):
+        ranked = zip(ranks, samples, strict=True)
+        chosen = [(rank, sample) for rank, sample in ranked if rank < self.limits[sample.task, sample.lang]]
+        for (rank, sample), view in zip(chosen, self.views([sample for _, sample in chosen]), strict=True):
             self.keep((sample.task, sample.lang), [(rank, view)])
 
     def views(self, samples: Sequence[Sample]) -> Iterable[Any]:
@@ -97,6 +97,7 @@ class RandomSample:
         return map(observe, samples)
 
     def keep(self, group: Group, entries: Iterable[tuple[int, Any]]) -> None:
+        """Adds entries (random number, view) to a group, and drops the largest when there are too many."""
         kept, limit = self._kept[group], self.limits[group]
         kept += (entry for entry in entries if entry[0] < limit)
         if len(kept) > 2 * self._most:
@@ -140,7 +141,7 @@ class AssistantSample(SpokenSample):
 
 
 class Chunk(NamedTuple):
-    """Texts of consecutive samples, as they stayed with the worker that read them."""
+    """Texts and ids of consecutive samples, which stay with the worker that read them."""
 
     samples: int
     prompts: Kept
@@ -182,7 +183,7 @@ class PoolScan:
     def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:
         for kept in self.random_samples:
             kept.add(samples)
-        groups = [(ALL_TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
+        groups = [(ALL_TASKS.index(s.task), LANGS.index(s.lang), s.needs_clarification) for s in samples]
         self._groups.append(np.array(groups, dtype=np.uint8))
         self._lengths.append(count_tokens([rendered(sample) for sample in samples]))
         self._id_hashes.append(np.array([id_hash(sample.id) for sample in samples], dtype=np.uint64))
@@ -210,21 +211,21 @@ class PoolScan:
             getattr(self, name).update(getattr(part, name))
 
     def close(self, pool: Path) -> None:
-        """Join the arrays of the chunks, and refuse ids that occur twice."""
+        """Joins the arrays of the chunks, and refuses ids that occur twice."""
         refuse_repeated_ids(pool, Sample, np.concatenate(self._id_hashes))
         self.lengths = np.concatenate(self._lengths)
         self._tasks, self._langs, needs = np.concatenate(self._groups).T
         self.needs = needs.astype(np.bool_)
         del self._id_hashes, self._lengths, self._groups
 
-    def ids(self, places: Iterable[int]) -> dict[int, str]:
-        """Ids of the samples at these positions. The workers have the others."""
+    def ids(self, positions: Iterable[int]) -> dict[int, str]:
+        """Ids of the samples at these positions; only these are fetched from the workers."""
         chunks = [chunk for shard in self.shards for chunk in shard]
         starts = offsets_of(np.array([chunk.samples for chunk in chunks]))
-        places = sorted(set(places))
-        at = np.searchsorted(starts, places, side="right") - 1
-        calls = ((place - int(starts[chunk]), chunks[chunk].ids) for place, chunk in zip(places, at, strict=True))
-        return dict(zip(places, self.workers.map(_id_at, calls), strict=True))
+        positions = sorted(set(positions))
+        owners = np.searchsorted(starts, positions, side="right") - 1
+        calls = ((position - int(starts[k]), chunks[k].ids) for position, k in zip(positions, owners, strict=True))
+        return dict(zip(positions, self.workers.map(_id_at, calls), strict=True))
 
     def where(self, task: Task, lang: Lang | None = None) -> I64:
         """Positions of the samples of a task, in one language or in all."""
@@ -238,40 +239,43 @@ class PoolScan:
 
 
 def measuring_seed(meta: PoolMeta) -> int:
-    """Seed of every random choice of a measurement. It comes from the pool's own bytes, so nobody can know in advance
-    which samples will be measured and keep only those clean."""
+    """Seed of every random choice of a measurement. It comes from the pool's bytes, so nobody can know in advance which
+    samples will be measured and clean only those."""
     return int(meta.sha256[:8], 16)
 
 
 def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = (), workers: Workers | None = None) -> PoolScan:
     """Reads the pool once. A file that is no pool, or not the one that its sidecar describes, is refused."""
     verify_sha256(pool, meta, Sample)
-    found = PoolScan(measuring_seed(meta))
-    found.workers = workers = workers or local_workers(meta.n >= PARALLEL_FROM, most=4)
-    given = workers.share((str(pool), meta, shadow_sources))
-    per_shard = min(max(-(-meta.n // 4), FEWEST_PER_SHARD), MOST_PER_SHARD) // CHUNK
+    scanned = PoolScan(measuring_seed(meta))
+    scanned.workers = workers = workers or local_workers(meta.n >= PARALLEL_FROM, most=4)
+    shared = workers.share((str(pool), meta, shadow_sources))
+    chunks_per_shard = min(max(-(-meta.n // 4), FEWEST_PER_SHARD), MOST_PER_SHARD) // CHUNK
     chunks = []
     lines = read_lines(pool)
-    some = iter(lambda: list(islice(lines, CHUNK)), [])
-    found_samples = found.random_samples
-    calls = ((CHUNK * at, [kept.limits for kept in found_samples], one, given) for at, one in enumerate(some))
+    line_chunks = iter(lambda: list(islice(lines, CHUNK)), [])
+    # A call gets the limits reached so far, so that its part keeps few samples that would be dropped later.
+    calls = (
+        (CHUNK * number, [sample.limits for sample in scanned.random_samples], chunk, shared)
+        for number, chunk in enumerate(line_chunks)
+    )
     for part, kept in workers.keep(_scan_chunk, calls, parts=3):
-        found.merge(part)
+        scanned.merge(part)
         chunks.append(Chunk(part.n, *kept))
-    if not found.n:
+    if not scanned.n:
         raise BadInput("the pool is empty", where=str(pool), remedy="build it with build_rollout_pool")
-    found.close(pool)
-    if found.n != meta.n:
-        what = f"the pool has {found.n} samples and its sidecar says {meta.n}"
+    scanned.close(pool)
+    if scanned.n != meta.n:
+        what = f"the pool has {scanned.n} samples and its sidecar says {meta.n}"
         raise BadInput(what, where=str(pool), remedy="build the pool again")
-    found.shards = [chunks[start : start + per_shard] for start in range(0, len(chunks), per_shard)]
-    return found
+    scanned.shards = [chunks[start : start + chunks_per_shard] for start in range(0, len(chunks), chunks_per_shard)]
+    return scanned
 
 
 def _scan_chunk(
-    first: int, limits: Sequence[Limits], lines: list[tuple[int, bytes]], given: tuple[str, PoolMeta, Collection[str]]
+    first: int, limits: Sequence[Limits], lines: list[tuple[int, bytes]], shared: tuple[str, PoolMeta, Collection[str]]
 ) -> tuple[PoolScan, TokenStream, TokenStream, list[str]]:
-    pool, meta, shadow_sources = given
+    pool, meta, shadow_sources = shared
     decoder = msgspec.json.Decoder(Sample)
     samples = [decode(decoder, line, f"{pool}:{number}") for number, line in lines]
     part = PoolScan(measuring_seed(meta), first, limits)
@@ -283,5 +287,5 @@ def _scan_chunk(
     return part, prompts, originals, [sample.id for sample in samples]
 
 
-def _id_at(place: int, ids: list[str]) -> str:
-    return ids[place]
+def _id_at(index: int, ids: list[str]) -> str:
+    return ids[index]

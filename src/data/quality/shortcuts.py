@@ -51,6 +51,7 @@ class ShortcutAuc(Struct, frozen=True):
     auc: float | None = None
     """AUC of the strongest classifier. Not measured (None) if one class has fewer than `MIN_EACH` samples."""
     lower: float | None = None
+    """One-sided lower 95% bound of that AUC."""
     by_features: dict[str, float] = {}
     """Classifier (`words`, `characters`, `surface`) -> its AUC."""
 
@@ -75,22 +76,22 @@ def observe(sample: Sample) -> Observed:
 
 
 def shortcut_auc(prompts: Sequence[str], needs: NDArray[np.bool_], seed: int) -> ShortcutAuc:
-    """Measure how well the first user messages predict the need of a clarification."""
+    """Measures how well the first user messages predict the need of a clarification."""
     features = {"words": _words, "characters": _characters, "surface": _surface}
     return _strongest([(prompt,) for prompt in prompts], needs, seed, features)
 
 
 def observation_auc(seen: Sequence[Observed], seed: int) -> ShortcutAuc:
-    """Measure how well the first tool replies predict it. Samples without a reply before their ask are not used."""
+    """Measures how well the first tool replies predict it. Samples without a reply before their ask are not used."""
     rng = np.random.default_rng(seed)
-    looked = [one for one in seen if one.replies]
-    counts = [len(one.replies) for one in looked if one.needs] or [1]
+    looked_up = [sample for sample in seen if sample.replies]
+    counts = [len(sample.replies) for sample in looked_up if sample.needs] or [1]
     texts = []
-    for one in looked:
-        # A complete sample shows as many replies as some sample with an ask.
-        count = len(one.replies) if one.needs else min(int(rng.choice(counts)), len(one.replies))
-        texts.append(one.replies[:count])
-    needs = np.array([one.needs for one in looked], dtype=np.bool_)
+    for sample in looked_up:
+        # A complete sample shows as many replies as a random sample with an ask.
+        count = len(sample.replies) if sample.needs else min(int(rng.choice(counts)), len(sample.replies))
+        texts.append(sample.replies[:count])
+    needs = np.array([sample.needs for sample in looked_up], dtype=np.bool_)
     return _strongest(texts, needs, seed, {"words": _words, "surface": _surface})
 
 
@@ -100,10 +101,11 @@ def _strongest(
     seed: int,
     features: Mapping[str, Callable[[Sequence[tuple[str, ...]]], Any]],
 ) -> ShortcutAuc:
+    """The AUC of the strongest classifier, one for each kind of features."""
     samples, needing = len(needs), int(needs.sum())
     if len(needs) > MAX_SAMPLES:
         chosen = np.sort(np.random.default_rng(seed).choice(len(needs), MAX_SAMPLES, replace=False))
-        texts, needs = [texts[place] for place in chosen], needs[chosen]
+        texts, needs = [texts[index] for index in chosen], needs[chosen]
     if min(needs.sum(), len(needs) - needs.sum()) < MIN_EACH:
         return ShortcutAuc(samples, needing)
     from sklearn import config_context

@@ -78,6 +78,7 @@ def join_streams(streams: Sequence[TokenStream]) -> TokenStream:
 
 
 def token_stream(texts: Sequence[str]) -> TokenStream:
+    """The tokens of texts, as hashes."""
     return join_streams([_hashed(chunk) for chunk in _chunks(texts)])
 
 
@@ -87,7 +88,7 @@ def count_tokens(texts: Sequence[str]) -> I64:
 
 
 def mix64(values: U64) -> U64:
-    """Every input bit reaches every output bit (the finalizer of splitmix64)."""
+    """Hashes of numbers: every input bit affects every output bit (the finalizer of splitmix64)."""
     out = values + np.uint64(0x9E3779B97F4A7C15)
     out ^= out >> np.uint64(30)
     out *= np.uint64(0xBF58476D1CE4E5B9)
@@ -136,9 +137,9 @@ def _hashed(texts: list[str]) -> TokenStream:
         return TokenStream(np.zeros(0, dtype=np.uint64), offsets)
     first = int(starts[0])
     reach = np.diff(starts, append=len(points))
-    place = np.arange(first, len(points)) - np.repeat(starts, reach)
+    position = np.arange(first, len(points)) - np.repeat(starts, reach)
     values = _point_table(_size(points))[points[first:]]
-    values *= random_odd(int(reach.max()))[place]
+    values *= random_odd(int(reach.max()))[position]
     values[classes[first:] == SPACE] = 0
     return TokenStream(np.add.reduceat(values, starts - first), offsets)
 
@@ -195,9 +196,9 @@ def ngrams(stream: TokenStream, n: int) -> TokenStream:
 
 
 def _whole(stream: TokenStream, factors: U64) -> U64:
-    """One sum a text, plus its length, which keeps a text of three tokens apart from longer ones."""
-    place = np.arange(len(stream.hashes)) - np.repeat(stream.offsets[:-1], stream.sizes)
-    return TokenStream(stream.hashes * factors[place], stream.offsets).sums() + stream.sizes.astype(np.uint64)
+    """A hash of each whole text. It includes the length, so that a short text is no n-gram of a longer one."""
+    position = np.arange(len(stream.hashes)) - np.repeat(stream.offsets[:-1], stream.sizes)
+    return TokenStream(stream.hashes * factors[position], stream.offsets).sums() + stream.sizes.astype(np.uint64)
 
 
 def pairs(tokens: U64) -> U64:
@@ -207,9 +208,9 @@ def pairs(tokens: U64) -> U64:
 
 
 def lookup(known: U64, values: U64) -> tuple[I64, NDArray[np.bool_]]:
-    """Places of the values among the known ones, which are sorted, and which of the values are there at all."""
-    place = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return place, known[place] == values
+    """Indices of the values in `known`, which is sorted, and flags of the values that are in it."""
+    index = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return index, known[index] == values
 
 
 def distinct(stream: TokenStream) -> TokenStream:

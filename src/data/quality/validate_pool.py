@@ -24,7 +24,7 @@ from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow
 from ..pool.source import NATURAL_SOURCES, WORDED_BY_PEOPLE
 from .consistency import mix_checks
-from .diversity import Reference, Scope, Wording, covered, diversity_figures, read_reference, wording_by_scope
+from .diversity import Reference, Scope, Wording, count_covered, diversity_figures, read_reference, wording_by_scope
 from .leaks import SimilarSamples, leak_views, similar_in_shards
 from .near_duplicates import NearDuplicates, near_duplicates_in_shards
 from .scan import PoolScan, measuring_seed, scan
@@ -70,15 +70,15 @@ def validate_pool(
 
     v1, rebuilt = read_reference(scanned, meta, reference)
     scopes = wording_by_scope(scanned, meta, v1)
-    kept = [[chunk.prompts for chunk in shard] for shard in scanned.shards]
-    duplicates = near_duplicates_in_shards(kept, scanned.prompt_tokens, scanned.workers)
+    prompt_shards = [[chunk.prompts for chunk in shard] for shard in scanned.shards]
+    duplicates = near_duplicates_in_shards(prompt_shards, scanned.prompt_tokens, scanned.workers)
     prompts, observations = _shortcuts(scanned, measuring_seed(meta))
     # Texts that could not be compared with all others count as duplicates: see `near_duplicates`.
     duplicate_percent = 100 * (duplicates.count + duplicates.unresolved) / duplicates.texts
     checks = [
         *_wording_checks(scopes, by_task, limits),
-        _check("roles", covered(scanned.roles), ">=", limits.roles_min),
-        _check("styles", covered(scanned.registers), ">=", limits.styles_min),
+        _check("roles", count_covered(scanned.roles), ">=", limits.roles_min),
+        _check("styles", count_covered(scanned.registers), ">=", limits.styles_min),
         _check("dup_pct", duplicate_percent, "<=", limits.max_dup_pct),
         _check("len_min", int(scanned.lengths.min()), ">=", limits.min_len),
         _check("len_max", int(scanned.lengths.max()), "<=", limits.max_len),
@@ -90,10 +90,10 @@ def validate_pool(
     ]
     exempt = EXEMPT.get(meta.source, {})
     if meta.source == "messages":
-        exempt = exempt | {one.name: OWN_TOO_SMALL for one in checks if one.value is None}
-    checks = [one for one in checks if one.name not in exempt and one.name.partition("[")[0] not in exempt]
-    for task in sorted(too_few(prompts, meta)):
-        exempt = exempt | {f"shortcut_auc[{task}]": TOO_FEW, f"shortcut_observation[{task}]": TOO_FEW}
+        exempt = exempt | {item.name: OWN_TOO_SMALL_REASON for item in checks if item.value is None}
+    checks = [item for item in checks if item.name not in exempt and item.name.partition("[")[0] not in exempt]
+    for task in sorted(tasks_too_few_to_measure(prompts, meta)):
+        exempt = exempt | {f"shortcut_auc[{task}]": TOO_FEW_REASON, f"shortcut_observation[{task}]": TOO_FEW_REASON}
     figures: dict[str, Any] = {
         "exempt": exempt,
         "samples": scanned.n,
@@ -105,13 +105,14 @@ def validate_pool(
         "consistency": {"broken_rules": dict(scanned.broken_rules), "samples": scanned.contradicting[:EXAMPLES]},
     }
     if leak_check:
-        both = [([one.prompts for one in shard], [one.originals for one in shard]) for shard in scanned.shards]
-        texts, views = [sum(one.samples for one in shard) for shard in scanned.shards], leak_views(shadow)
-        similar = similar_in_shards(both, texts, views, limits.leak_ngram, limits.leak_sim, scanned.workers)
+        shards = [([c.prompts for c in shard], [c.originals for c in shard]) for shard in scanned.shards]
+        sizes = [sum(chunk.samples for chunk in shard) for shard in scanned.shards]
+        views = leak_views(shadow)
+        similar = similar_in_shards(shards, sizes, views, limits.leak_ngram, limits.leak_sim, scanned.workers)
         checks.append(_check("leak_similar", similar.count, "==", 0))
         checks.append(_check("leak_source_ids", len(scanned.from_shadow), "==", 0))
         figures["leak"] = _leak_figures(similar, scanned, shadow)
-    checks = [advised(one, meta.source) for one in checks]
+    checks = [with_fitting_remedy(item, meta.source) for item in checks]
     inputs = [pool, sidecar(pool), *([leak_check, sidecar(leak_check)] if leak_check else [])]
     arguments = {"pool": str(pool), **limits.model_dump()}
     arguments |= {"leak_check": str(leak_check) if leak_check else None, "by_task": list(by_task)}
@@ -125,25 +126,26 @@ def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope:
     return check(full, value, rule, threshold, *remedies("pool")[name])
 
 
-def advised(one: Check, source: str) -> Check:
-    """The check with the remedy of a value that could not be measured, or of rows that people worded."""
-    name = one.name.partition("[")[0]
-    key = "unmeasured" if one.value is None else f"{name}_own" if source in WORDED_BY_PEOPLE else name
-    en, zh = remedies("pool").get(key, (one.remedy, one.remedy_zh))
-    return msgspec.structs.replace(one, remedy=en, remedy_zh=zh)
+def with_fitting_remedy(item: Check, source: str) -> Check:
+    """The check, with the remedy for a value that could not be measured or for questions that people worded, if there
+    is one."""
+    name = item.name.partition("[")[0]
+    key = "unmeasured" if item.value is None else f"{name}_own" if source in WORDED_BY_PEOPLE else name
+    en, zh = remedies("pool").get(key, (item.remedy, item.remedy_zh))
+    return msgspec.structs.replace(item, remedy=en, remedy_zh=zh)
 
 
 def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], limits: PoolThresholds) -> list[Check]:
     checks = []
     for task in (None, *by_task):
-        scope, found = [task] if task else [], scopes[task, None]
-        checks.append(_check("distinct2", found.distinct2, ">=", limits.min_distinct2, *scope))
-        checks.append(_check("kl3", found.kl3_excess, ">=", limits.kl3_min, *scope))
+        scope, wording = [task] if task else [], scopes[task, None]
+        checks.append(_check("distinct2", wording.distinct2, ">=", limits.min_distinct2, *scope))
+        checks.append(_check("kl3", wording.kl3_excess, ">=", limits.kl3_min, *scope))
     return checks
 
 
-TOO_FEW = f"the source has fewer than {MIN_EACH} ambiguous samples of this task, too few to measure a shortcut"
-OWN_TOO_SMALL = (
+TOO_FEW_REASON = f"the source has fewer than {MIN_EACH} ambiguous samples of this task, too few to measure a shortcut"
+OWN_TOO_SMALL_REASON = (
     "the pool of your own dialogues is too small to measure: this takes 5,000 tokens (distinct2) or "
     f"{MIN_EACH} ambiguous and as many complete samples (shortcuts)"
 )
@@ -151,7 +153,11 @@ OWN_TOO_SMALL = (
 
 def in_chinese(reason: str) -> str:
     """The Chinese text of a reason for an exemption, or the reason where there is none."""
-    table = {TOO_FEW: _NATURAL["too_few_zh"], OWN_TOO_SMALL: _NATURAL["own_too_small_zh"], **_NATURAL["reasons_zh"]}
+    table = {
+        TOO_FEW_REASON: _NATURAL["too_few_zh"],
+        OWN_TOO_SMALL_REASON: _NATURAL["own_too_small_zh"],
+        **_NATURAL["reasons_zh"],
+    }
     return str(table.get(reason, reason)).replace("{each}", str(MIN_EACH))
 
 
@@ -167,36 +173,39 @@ def _shortcuts(scanned: PoolScan, seed: int) -> tuple[ShortcutAucs, ShortcutAucs
     workers = scanned.workers
     if workers.count == 1:
         workers = local_workers(scanned.n >= PARALLEL_FROM, most=4)
-    # Takes 1.5 s: not where nothing is fitted, and once for all workers that are forked.
+    # Takes 1.5 s. Imported here, so that it is loaded once for all forked workers, and not by other stages.
     import sklearn.ensemble
     import sklearn.linear_model
     import sklearn.model_selection  # noqa: F401
 
-    found = list(workers.map(_both_aucs, ((scanned.observed.kept(*scope), seed) for scope in scopes)))
+    found = list(workers.map(_prompt_and_observation_auc, ((scanned.observed.kept(*scope), seed) for scope in scopes)))
     prompts, observations = (dict(zip(scopes, side, strict=True)) for side in zip(*found, strict=True))
     return prompts, observations
 
 
-def _both_aucs(seen: list[Observed], seed: int) -> tuple[ShortcutAuc, ShortcutAuc]:
+def _prompt_and_observation_auc(seen: list[Observed], seed: int) -> tuple[ShortcutAuc, ShortcutAuc]:
     """Shortcut AUC of prompts and of observations."""
-    needs = np.array([one.needs for one in seen], dtype=np.bool_)
-    return shortcut_auc([one.prompt for one in seen], needs, seed), observation_auc(seen, seed)
+    needs = np.array([sample.needs for sample in seen], dtype=np.bool_)
+    return shortcut_auc([sample.prompt for sample in seen], needs, seed), observation_auc(seen, seed)
 
 
 def _shortcut_checks(name: str, shortcuts: ShortcutAucs, meta: PoolMeta, max_shortcut_auc: float) -> list[Check]:
-    """A language with few samples is judged with its task; a task that cannot be measured has not passed."""
+    """One check per task and language. A language with too few samples has none: it is checked with its task. A task
+    that cannot be measured fails, unless its source has too few ambiguous samples."""
     checks = []
     for (task, lang), auc in shortcuts.items():
-        if auc.lower is not None or (lang is None and meta.clarify_rate > 0 and task not in too_few(shortcuts, meta)):
+        if auc.lower is not None or (
+            lang is None and meta.clarify_rate > 0 and task not in tasks_too_few_to_measure(shortcuts, meta)
+        ):
             scope = [task, lang] if lang else [task]
             checks.append(_check(name, auc.lower, "<=", max_shortcut_auc, *scope))
     return checks
 
 
-def too_few(shortcuts: ShortcutAucs, meta: PoolMeta) -> set[Task]:
-    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them.
+def tasks_too_few_to_measure(shortcuts: ShortcutAucs, meta: PoolMeta) -> set[Task]:
+    """Tasks with too few ambiguous samples to measure a shortcut, because the source has no more of them.
 
-    The sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar.
+    The sidecar tells how many the source lacked, and the checks `clarify_rate` and `rebuilt` verify the sidecar.
     """
     return {task for (task, _), auc in shortcuts.items() if auc.needing < MIN_EACH and meta.fewer_ambiguous.get(task)}
 

@@ -7,6 +7,7 @@ question are those of the annotated replies to a clarifying question: `Do you me
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,9 +24,12 @@ from .natural_records import SourceLists, meant_first, meant_reading
 
 TITLE = "The story"
 LONGEST_PHRASE = 9
+"""Most words of a reading."""
+NO_ANSWER = ("", "unknown")
 MOST_TURNS = 6
 """Most exchanges before the question. A conversation comes whole or not at all."""
 MIN_WORDS = 3
+"""Words that a question needs more than to be understood alone."""
 LONGEST_STORY = 450
 """Most tokens of a story."""
 _LISTS = SourceLists("abg_coqa")
@@ -74,19 +78,22 @@ def _item(record: StoryRecord) -> Item | None:
     story = split_sentences(record.story)
     question = _sentence(record.target_turn.question, "?")
     history = _from_full_question(record.history_turns)
-    ambiguous = record.ambiguity == "ambiguous"
-    found = _hidden(record) if ambiguous else None
-    answers = found[1] if found else (record.target_turn.answer.strip(),)
-    if not story or not question or (ambiguous and found is None) or normalized(answers[0]) in ("", "unknown"):
+    is_ambiguous = record.ambiguity == "ambiguous"
+    found = _hidden(record) if is_ambiguous else None
+    hidden, answers = found or (None, (record.target_turn.answer.strip(),))
+    is_usable = (
+        story
+        and question
+        and (hidden is not None if is_ambiguous else _names_its_subject(record.target_turn.question))
+        and normalized(answers[0]) not in NO_ANSWER
+        # A cut story or conversation would leave open what the question refers to.
+        and len(history) <= MOST_TURNS
+        and sum(len(tokens(sentence)) for sentence in story) <= LONGEST_STORY
+        and not any(normalized(turn.answer) in NO_ANSWER or "\n" in turn.question for turn in history)
+    )
+    if not is_usable:
         return None
-    if len(history) > MOST_TURNS or sum(len(tokens(one)) for one in story) > LONGEST_STORY:
-        return None  # a cut story or conversation leaves open what the question refers to
-    if any(normalized(one.answer) in ("", "unknown") or "\n" in one.question for one in history):
-        return None
-    hidden = found[0] if found else None
-    if hidden is None and not _is_settled(record.target_turn.question):
-        return None
-    turns = [f"Q: {_sentence(one.question, '?')} A: {_sentence(one.answer, '.')}" for one in history]
+    turns = [f"Q: {_sentence(turn.question, '?')} A: {_sentence(turn.answer, '.')}" for turn in history]
     premise = " ".join([f"I have some questions about “{TITLE}”.", *turns])
     if hidden is not None and occurs(hidden.span, f"{premise} {question}"):
         return None
@@ -108,15 +115,15 @@ def _item(record: StoryRecord) -> Item | None:
     )
 
 
-def _is_settled(question: str) -> bool:
-    """Whether a question says itself what it is about."""
-    said = set(words(question))
-    return len(said) > MIN_WORDS and not said & _WORDS["pronouns"]
+def _names_its_subject(question: str) -> bool:
+    """Whether a question itself says what it is about: it has some words, and no pronoun."""
+    asked = set(words(question))
+    return len(asked) > MIN_WORDS and not asked & _WORDS["pronouns"]
 
 
 def _from_full_question(history: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """The exchanges from the first that can be understood alone: not from `Why? He heard footsteps.`"""
-    full = (at for at, one in enumerate(history) if len(words(one.question)) > MIN_WORDS)
+    full = (index for index, turn in enumerate(history) if len(words(turn.question)) > MIN_WORDS)
     return history[next(full, len(history)) :]
 
 
@@ -133,28 +140,31 @@ def _hidden(record: StoryRecord) -> tuple[Hidden, tuple[str, ...]] | None:
             phrase = no[1]
         else:
             continue
-        given = (one.strip().rstrip(".") for one in (reply.org_ans, reply.org_ans_2, reply.org_ans_3))
-        answers = tuple(dict.fromkeys(one for one in given if normalized(one) not in ("", "unknown")))
+        given = (answer.strip().rstrip(".") for answer in (reply.org_ans, reply.org_ans_2, reply.org_ans_3))
+        answers = tuple(dict.fromkeys(answer for answer in given if normalized(answer) not in NO_ANSWER))
         if answers and words(phrase) and "?" not in phrase and len(phrase.split()) <= LONGEST_PHRASE:
             readings.append((phrase.strip(' ."'), answers))
-    sets = [set(map(normalized, answers)) for _, answers in readings]
-    if len(readings) < 2 or any(a & b for at, a in enumerate(sets) for b in sets[:at]):
+    phrases = [phrase for phrase, _ in readings]
+    answer_sets = [set(map(normalized, answers)) for _, answers in readings]
+    is_usable = (
+        len(readings) > 1
+        and not any(a & b for a, b in combinations(answer_sets, 2))
+        and set(words(record.target_turn.question)) & _WORDS["pronouns"]
+        and all(_names_a_thing(phrase) and normalized(phrase) not in set.union(*answer_sets) for phrase in phrases)
+    )
+    if not is_usable:
         return None
-    # `by CNN` and `after her first Oscar` name no thing; two people or things do.
-    if not all(
-        re.match(r"(?:the |her |his |their )?[A-Z\w]", phrase) and words(phrase)[0] not in _WORDS["prepositions"]
-        for phrase, _ in readings
-    ):
-        return None
-    if not set(words(record.target_turn.question)) & _WORDS["pronouns"]:
-        return None
-    if any(words(phrase)[0] in _WORDS["not_first"] or normalized(phrase) in set.union(*sets) for phrase, _ in readings):
-        return None
-    phrases = [one for one, _ in readings]
     ranked = meant_first(readings, meant_reading(record.id, readings))
     about = ("one", *content_words(" ".join(phrases), shortest=1))
     missing = f"whether you mean {', '.join(phrases[:-1])} or {phrases[-1]}"
-    return Hidden("sense", ranked[0][0], missing, about, tuple((one,) for one, _ in ranked)), ranked[0][1]
+    return Hidden("sense", ranked[0][0], missing, about, tuple((phrase,) for phrase, _ in ranked)), ranked[0][1]
+
+
+def _names_a_thing(phrase: str) -> bool:
+    """Whether a phrase names a person or thing: not `by CNN` or `after her first Oscar`."""
+    first = words(phrase)[0]
+    begins_well = re.match(r"(?:the |her |his |their )?[A-Z\w]", phrase) is not None
+    return begins_well and first not in _WORDS["prepositions"] and first not in _WORDS["not_first"]
 
 
 def _sentence(text: str, mark: str) -> str:

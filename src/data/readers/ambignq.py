@@ -72,13 +72,13 @@ def _items(record: AmbigRecord) -> list[Item]:
     annotations = [
         [one for one in some if one.answers and one.question.strip()][:MOST_READINGS] for some in record.disambiguations
     ]
-    made = (ambiguous_item(f"{group}/1", record.question, readings) for readings in annotations)
-    found = [item for item in made if item is not None][:1]
+    items = (ambiguous_item(f"{group}/1", record.question, readings) for readings in annotations)
+    found = [item for item in items if item is not None][:1]
     for readings in filter(_can_be_spelled_out, annotations):
-        at = meant_reading(group, readings)
+        meant = meant_reading(group, readings)
         # Quotes, which people leave out, would tell it from an ambiguous question.
-        if not re.search(r"[\"“(:]", readings[at].question):
-            return [*found, reading_item(f"{group}/2", readings[at].question, readings, at)]
+        if not re.search(r"[\"“(:]", readings[meant].question):
+            return [*found, reading_item(f"{group}/2", readings[meant].question, readings, meant)]
     return found
 
 
@@ -90,37 +90,40 @@ def _can_be_spelled_out(readings: list[Reading]) -> bool:
 
 
 def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> Item | None:
-    """A question whose readings have different answers and different names; `None` where it has not, or where people
-    would take one reading for granted."""
-    if len(readings) < 2 or not _differ(readings) or _WORDS["has_default"] & set(words(question)):
+    """A question whose readings have different answers and different names. `None` if they have not, or if people would
+    take one reading for granted."""
+    has_default = (
+        _WORDS["has_default"] & set(words(question))
+        or _FIND["settled"].search(question)
+        or (re.match("where", question, re.I) and _in_one_place(readings))
+    )
+    if len(readings) < 2 or not _differ(readings) or has_default:
         return None
-    if _FIND["settled"].search(question) or (re.match("where", question, re.I) and _in_one_place(readings)):
-        return None
-    phrases = contrast([one.question for one in readings])
+    phrases = contrast([reading.question for reading in readings])
     named = None if phrases is None else name_readings(question, phrases)
     if phrases is None or named is None or any(occurs(phrase, question) for phrase in phrases):
         return None
-    slot, options = named
-    place = meant_reading(source_id, readings)
-    said = [question, *(answer for one in readings for answer in one.answers)]
-    if any(occurs(one, text) for one in options for text in said):
+    noun, options = named
+    meant = meant_reading(source_id, readings)
+    texts = [question, *(answer for reading in readings for answer in reading.answers)]
+    if any(occurs(option, text) for option in options for text in texts):
         return None  # the user would have to know the answer to say which one is meant
-    ranked = meant_first(range(len(readings)), place)
+    ranked = meant_first(range(len(readings)), meant)
     # The year of a work is also asked for by `which film`, a region by `which country`.
-    is_work = slot == "year" and _FIND["work"].search(question) is not None
-    other_nouns = _NAMES_OF_WORKS if is_work else _NAMES_OF_PLACES if slot in _NAMES_OF_PLACES else ()
+    is_work = noun == "year" and _FIND["work"].search(question) is not None
+    other_nouns = _NAMES_OF_WORKS if is_work else _NAMES_OF_PLACES if noun in _NAMES_OF_PLACES else ()
     hidden = Hidden(
-        kind="year" if slot == "year" else "place" if slot in _NAMES_OF_PLACES else "sense",
-        span=options[place],
-        missing=f"which {slot} you mean" if slot else f"whether you mean {', '.join(options[:-1])} or {options[-1]}",
+        kind="year" if noun == "year" else "place" if noun in _NAMES_OF_PLACES else "sense",
+        span=options[meant],
+        missing=f"which {noun} you mean" if noun else f"whether you mean {', '.join(options[:-1])} or {options[-1]}",
         about=(
-            slot or "one",
+            noun or "one",
             *other_nouns,
             *dict.fromkeys(word for one in (*phrases, *options) for word in words(one)),
         ),
-        readings=tuple(tuple(dict.fromkeys((options[at], phrases[at]))) for at in ranked),
+        readings=tuple(tuple(dict.fromkeys((options[index], phrases[index]))) for index in ranked),
     )
-    return reading_item(source_id, question, readings, place, hidden, "several-readings")
+    return reading_item(source_id, question, readings, meant, hidden, "several-readings")
 
 
 def _differ(readings: list[Reading]) -> bool:
@@ -138,9 +141,11 @@ def _in_one_place(readings: list[Reading]) -> bool:
 
 
 def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | None:
-    """The noun for the difference of the readings (empty if none fits) and a noun phrase for each; `None` where the
-    words in which they differ name none. Years of a question that asks when, and of one about the present, have a
-    default or ask for what they tell."""
+    """The noun for what the readings differ in (empty if none fits), and a noun phrase for each reading.
+
+    `None` if the words in which they differ are of no known kind, or if the question has a default: a year in a
+    question about the present, a place in a question that asks who or where.
+    """
     bare = [_FIND["leading"].sub("", phrase).strip(" ,()") for phrase in phrases]
     years = [_YEAR.fullmatch(one) for one in bare]
     if all(years):

@@ -15,7 +15,7 @@ from askgate_env.tokenize import words
 from askgate_env.types import Article, Level
 
 from ..difficulty.text_features import FUNCTION_WORDS, content_words, lexicon
-from ..pool.source import Item, Step, Want, calls_wanted, followed
+from ..pool.source import Item, Step, Want, calls_wanted, effective_want
 from .articles import (
     YES_NO,
     ArticleQuestion,
@@ -49,7 +49,7 @@ class _Path(Struct, frozen=True):
 def make_item(record: ArticleQuestion, want: Want, seed: int, spares: Sequence[Article]) -> Item | None:
     """The item nearest to the level asked for; `None` where none fits in the turns. `spares` are articles of other
     records."""
-    want = followed(want, record.source_id)
+    want = effective_want(want, record.source_id)
     rng = Random(f"{seed}:{record.source_id}")
     others = list(record.others)
     rng.shuffle(others)

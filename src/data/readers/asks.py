@@ -31,7 +31,7 @@ FIND = {
 
 
 def is_common_knowledge(sentence: str) -> bool:
-    """Whether nobody has to be asked for what a sentence says: `There are 7 days in a week.`"""
+    """Whether a sentence says what everybody knows, so that nobody has to be asked: `There are 7 days in a week.`"""
     return FIND["common_knowledge"].search(sentence) is not None
 
 
@@ -44,14 +44,15 @@ def singular(word: str) -> str:
 
 
 def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] | None:
-    """The embedded question and the words that an ask must be about, for a plain sentence.
+    """The embedded question that a plain sentence answers, and the words that an ask for it uses; None if the sentence
+    is not plain enough.
 
-    Who asks has not seen the sentence: what only it mentions (`on a still pond`) is left out.
+    Whoever asks has not seen the sentence, so what only the sentence mentions (`on a still pond`) is left out.
 
     >>> asked_for("She only has 2 hours in a day.", "A day is long.")[0], asked_for("The cost of a pie is $8.", "")[0]
     ('how many hours she has in a day', 'what the cost of a pie is')
     """
-    told = {singular(word) for word in words(rest_of_story)}
+    known_words = {singular(word) for word in words(rest_of_story)}
     sentence = sentence.replace(" in total", "")
     if moved := FIND["leading_phrase"].fullmatch(sentence):
         # `On the first day, she ate 3 snails.` is asked for like `She ate 3 snails on the first day.`
@@ -64,8 +65,8 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
         # What `than` has is the final question, or what `who` has is given.
         asked = rf"(?i:how many)[^?]*\b{than}\b|\b{who} [a-z]+ (?:\d|(?:{'|'.join(NUMBER_WORDS)})\b)(?!.*\bthan\b)"
         if re.search(asked, rest_of_story):
-            return f"how many {more} {who} {compared['has']} than {than}", _telling([who, more, than])
-        return f"how many {more.partition(' ')[2]} {who} {compared['has']}", _telling([who, more, than])
+            return f"how many {more} {who} {compared['has']} than {than}", _words_of_ask([who, more, than])
+        return f"how many {more.partition(' ')[2]} {who} {compared['has']}", _words_of_ask([who, more, than])
     match = FIND["plain_sentence"].fullmatch(sentence)
     if match is None or FIND["joined"].search(sentence) or FIND["hard_to_ask"].search(sentence):
         return None
@@ -82,7 +83,11 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
         if first not in rest_of_story:
             return None
     subject = [singular(word) for word in content_words(" ".join(before[1 : max(2, len(before) - 1)]))]
-    if before[0] in WORDS["before_subject"] and subject and WORDS["amount_nouns"].union(told).isdisjoint(subject):
+    if (
+        before[0] in WORDS["before_subject"]
+        and subject
+        and WORDS["amount_nouns"].union(known_words).isdisjoint(subject)
+    ):
         return None  # nobody has heard of the horse that `the horse can go 10 miles per hour` speaks of
     start = [first, *before[1:]]
     if match["money"]:
@@ -90,9 +95,9 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
             return None
         if rest and rest[0] in ("a", "an"):
             rest[0] = "per"
-        rest = _shown(rest, told)
+        rest = _without_new_phrases(rest, known_words)
         states = before[-1] in WORDS["be"] and not WORDS["amount_nouns"].isdisjoint(before)
-        return " ".join(["what" if states else "how much", *start, *rest]), _telling([*before, *rest])
+        return " ".join(["what" if states else "how much", *start, *rest]), _words_of_ask([*before, *rest])
     size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
     if rest[size : size + 1] == ["of"] and (len(rest) == size + 2 or rest[size + 2] in WORDS["prepositions"]):
         size += 2  # `cups of flour`
@@ -109,31 +114,33 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
         or (after and (after[0] in WORDS["bad_after_number"] or after[0] not in WORDS["after_things"]))
     ):
         return None
-    about = _telling([*things, *before, *after])
+    about = _words_of_ask([*things, *before, *after])
     if before[0] != "There":  # `how many calories there are` needs its place
-        after, told_after = _shown(after, told), after
+        after, whole_after = _without_new_phrases(after, known_words), after
         is_counted = re.search(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)})) (?:[a-z]+ )?{things[-1]}\b", rest_of_story)
-        if after != told_after and is_counted and unit_asked(f"how many {things[-1]}", "en") == "count":
+        if after != whole_after and is_counted and unit_asked(f"how many {things[-1]}", "en") == "count":
             return None  # `how many songs the band plays`, when only the encore is open
     if before[0] == "Each" and after[:2] == ["in", "the"]:
         after = []  # `how many steps each level has in the stairs`
     head = next((at for at, word in enumerate(things) if word == "of"), len(things)) - 1
-    if singular(things[head]) in told and things[0] not in ("square", "cubic"):
-        things = [one for at, one in enumerate(things) if at >= head or told.issuperset(map(singular, words(one)))]
-    if things[-2:-1] == ["of"] and singular(things[-1]) not in told:
+    if singular(things[head]) in known_words and things[0] not in ("square", "cubic"):
+        things = [
+            one for at, one in enumerate(things) if at >= head or known_words.issuperset(map(singular, words(one)))
+        ]
+    if things[-2:-1] == ["of"] and singular(things[-1]) not in known_words:
         things = things[:-2]  # `gallons of liquid`
     return " ".join(["how many", *things, *start, *after]), about
 
 
-def _shown(phrase: list[str], told: Collection[str]) -> list[str]:
-    """The words without the prepositional phrases that speak of something new. Those that say when, or for each of
+def _without_new_phrases(phrase: list[str], known_words: Collection[str]) -> list[str]:
+    """The words without the prepositional phrases that mention something new. Phrases that say when, or for each of
     what, stay: without them another quantity would be asked for."""
     starts = [at for at, word in enumerate(phrase) if word in WORDS["droppable_after"]]
     ends = [*starts, len(phrase)]
     kept = phrase[: ends[0]]
     for start, end in pairwise(ends):
         part = phrase[start:end]
-        is_new = any(singular(one) not in told for one in content_words(" ".join(part)))
+        is_new = any(singular(one) not in known_words for one in content_words(" ".join(part)))
         if not is_new or not WORDS["kept_phrases"].isdisjoint(singular(one.lower()) for one in part):
             kept = [*kept, *part]
     return kept
@@ -143,6 +150,6 @@ def _is_plural(word: str) -> bool:
     return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in WORDS["irregular_plurals"]
 
 
-def _telling(parts: Sequence[str]) -> tuple[str, ...]:
+def _words_of_ask(parts: Sequence[str]) -> tuple[str, ...]:
     """Words that say what a sentence is about."""
     return tuple(content_words(" ".join(parts)))

@@ -25,7 +25,7 @@ from askgate_env.tools import CalcError, evaluate, number_text
 from askgate_env.types import Article, Hidden
 
 from ..difficulty.text_features import FUNCTION_WORDS, content_words
-from ..pool.source import Item, Step, Want, calls_wanted, followed
+from ..pool.source import Item, Step, Want, calls_wanted, effective_want
 from .articles import split_sentences
 from .asks import FIND, NUMBER_WORDS, WORDS, asked_for, is_common_knowledge, singular
 from .level_fit import choose_clue, nearest_item
@@ -107,12 +107,13 @@ def read(record: GsmRecord) -> WordProblem | str:
 
 def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item | None:
     """The item nearest to the level asked for; `None` where the record cannot be worded in this mode."""
-    want = followed(want, problem.source_id)
+    want = effective_want(want, problem.source_id)
     rng = Random(f"{seed}:{problem.source_id}")
     if mode != "intact" and not problem.omissions:
         return None
     left_out = rng.choice(problem.omissions) if mode != "intact" else None
-    visible = tuple(one for place, one in enumerate(problem.premise) if left_out is None or place != left_out.index)
+    hidden_index = left_out.index if left_out else None
+    visible = tuple(sentence for index, sentence in enumerate(problem.premise) if index != hidden_index)
     notes = _notes(problem, visible, left_out if mode == "twin" else None, rng)
     hidden = None
     if mode == "hidden" and left_out:
@@ -143,7 +144,7 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
 
 
 def _merged_solutions(problem: WordProblem, want: Want, mode: Mode) -> Iterator[tuple[Calculation, ...]]:
-    """The calculation in fewer or more calls, those first that come nearest to the calls asked for."""
+    """The calculation in different numbers of calls, the nearest to the wanted number first."""
     given = numbers_in(problem.text)
     most = want.max_turns - 2 - (mode == "hidden")
     counts = range(1, min(len(problem.steps), most) + 1)
@@ -154,11 +155,12 @@ def _merged_solutions(problem: WordProblem, want: Want, mode: Mode) -> Iterator[
 
 
 def _premise_and_clue(problem: WordProblem, visible: tuple[str, ...], want: Want) -> tuple[str, str]:
-    """The sentences before the question in their order; the last ones of an easy problem are its clue."""
+    """The premise and the clue: the sentences before the question, of which the last ones of an easy problem are its
+    clue."""
     if want.level == "easy":
 
-        def is_end(some: tuple[int, ...]) -> bool:
-            return some == tuple(range(some[0], len(visible)))
+        def is_end(chosen: tuple[int, ...]) -> bool:
+            return chosen == tuple(range(chosen[0], len(visible)))
 
         if chosen := choose_clue(visible, problem.question, problem.premise, want.paraphrase, is_end):
             return " ".join(visible[: chosen[0]]), " ".join(visible[chosen[0] :])
@@ -175,14 +177,14 @@ def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | 
 
 @lru_cache(maxsize=64)
 def _notes_title(text: str) -> str:
-    """`Notes of Natalia` after the person who does most in a problem, `Notes` where nobody is named."""
-    plainly = set(re.findall(r"\b[a-z]+\b", text)) | WORDS["calendar_names"] | FUNCTION_WORDS | set(NUMBER_WORDS)
+    """`Notes of Natalia` after the person who is the subject of most sentences, `Notes` if nobody is named."""
+    not_names = set(re.findall(r"\b[a-z]+\b", text)) | WORDS["calendar_names"] | FUNCTION_WORDS | set(NUMBER_WORDS)
     if not FIND["third_person"].search(text):
         return "Notes"
     found = [(match.start(), match["subject"] or match["asked"]) for match in FIND["person"].finditer(text)]
-    # A capital at the start of a sentence says little, except of the first: there somebody is introduced.
-    sure = [name for at, name in found if at == 0 or text.count(name) > 1]
-    named = [name for name in sure if name.lower() not in plainly and not name.endswith("ing")]
+    # A capital at the start of a sentence does not prove a name, except in the first one, which introduces somebody.
+    sure = [name for start, name in found if start == 0 or text.count(name) > 1]
+    named = [name for name in sure if name.lower() not in not_names and not name.endswith("ing")]
     return f"Notes of {Counter(named).most_common(1)[0][0]}" if named else "Notes"
 
 
@@ -239,8 +241,8 @@ def merge(
     """
     merged = list(steps)
     while len(merged) > count:
-        for place in range(len(merged) - 1):
-            shorter = None if merged[place].value in given else _substituted(merged, place, longest)
+        for index in range(len(merged) - 1):
+            shorter = None if merged[index].value in given else _substituted(merged, index, longest)
             if shorter is not None:
                 merged = shorter
                 break
@@ -249,12 +251,12 @@ def merge(
     return tuple(merged)
 
 
-def _substituted(steps: list[Calculation], place: int, longest: int) -> list[Calculation] | None:
+def _substituted(steps: list[Calculation], index: int, longest: int) -> list[Calculation] | None:
     """The steps without one of them, its expression in place of its value in every later step that uses it."""
-    early = steps[place]
-    out = steps[:place]
+    early = steps[index]
+    out = steps[:index]
     used = False
-    for step in steps[place + 1 :]:
+    for step in steps[index + 1 :]:
         expression = _replaced(step.expression, early.value, f"({early.expression})")
         if expression != step.expression:
             used = True
@@ -290,22 +292,28 @@ def numbers_in(text: str) -> frozenset[Fraction]:
 
 def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation]) -> tuple[Omission, ...]:
     """Sentences whose one number a calculation needs and nothing else in the problem gives."""
-    return tuple(one for one in _omissions_or_reasons(premise, question, steps) if isinstance(one, Omission))
+    tried = _omissions_or_reasons(premise, question, steps)
+    return tuple(result for result in tried if isinstance(result, Omission))
 
 
-def _omissions_or_reasons(premise: Sequence[str], question: str, steps: Sequence[Calculation]) -> list[Omission | int]:
+def _omissions_or_reasons(
+    premise: Sequence[str], question: str, steps: Sequence[Calculation]
+) -> list[Omission | Reason]:
     """`_omission` of every sentence but the first, which introduces people."""
-    numbers = [numbers_in(one) for one in (*premise, question)]
+    numbers = [numbers_in(sentence) for sentence in (*premise, question)]
     return [_omission(index, premise, question, steps, numbers) for index in range(1, len(premise))]
 
 
-REASONS = (
-    "it does not have exactly one whole number",
-    "its number is 0 or 1, is also elsewhere in the problem, or is not used in a calculation",
-    "no question can be made of it with words that the rest of the problem has",
-    "the sentences after it refer to it, or only it names its people",
-    "its words are not in the rest of the problem, so nobody would ask for it, or the rest is a problem of its own",
-)
+Reason = Literal["not_one_number", "number_not_needed", "not_askable", "referred_to", "no_gap"]
+REASONS: dict[Reason, str] = {
+    "not_one_number": "it does not have exactly one whole number",
+    "number_not_needed": "its number is 0 or 1, is also elsewhere in the problem, or is not used in a calculation",
+    "not_askable": "no question can be made of it with words that the rest of the problem has",
+    "referred_to": "the sentences after it refer to it, or only it names its people",
+    "no_gap": (
+        "its words are not in the rest of the problem, so nobody would ask for it, or the rest is a problem of its own"
+    ),
+}
 """Reasons why a sentence is not left out, in the order of the checks."""
 
 
@@ -315,36 +323,36 @@ def _omission(
     question: str,
     steps: Sequence[Calculation],
     numbers: Sequence[frozenset[Fraction]],
-) -> Omission | int:
-    """The omission of a sentence, or the place in `REASONS` of the reason why it has to stay."""
+) -> Omission | Reason:
+    """The omission of a sentence, or the reason why it has to stay. The most expensive checks come last."""
     sentence, values = premise[index], numbers[index]
     if len(values) != 1 or FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
-        return 0
+        return "not_one_number"
     (value,) = values
     others = [*premise[:index], *premise[index + 1 :], question]
     if value <= 1 or sum(value in some for some in numbers) > 1 or not _is_used(value, steps):
-        return 1
+        return "number_not_needed"
     asked = asked_for(sentence, " ".join(others))
     if asked is None:
-        return 2
-    # What costs the most time comes last.
+        return "not_askable"
     if not reads_on(premise[:index], sentence, [*premise[index + 1 :], question]):
-        return 3
+        return "referred_to"
     whole = _whole_expression(tuple(steps))
     if whole is None or _result(_replaced(whole, value, f"({value + 1})")) == steps[-1].value:
-        return 4
-    return Omission(index, sentence, *asked) if leaves_a_gap(sentence, value, others, whole) else 4
+        return "no_gap"
+    return Omission(index, sentence, *asked) if leaves_a_gap(sentence, value, others, whole) else "no_gap"
 
 
 def why_complete(problem: WordProblem) -> tuple[str, str]:
-    """The reason why no sentence of a problem is left out, and the sentence that comes nearest to it."""
+    """The reason why no sentence of a problem is left out, and the sentence that passes the most checks."""
     tried = _omissions_or_reasons(problem.premise, problem.question, problem.steps)
     if not tried:
         return "it has one sentence beside its question, and the first one stays", problem.premise[0]
-    ranks = [one if isinstance(one, int) else len(REASONS) for one in tried]
-    nearest = ranks.index(max(ranks))
+    order = list(REASONS)
+    passed = [len(order) if isinstance(result, Omission) else order.index(result) for result in tried]
+    nearest = passed.index(max(passed))
     reason = tried[nearest]
-    return REASONS[reason] if isinstance(reason, int) else "", problem.premise[nearest + 1]
+    return "" if isinstance(reason, Omission) else REASONS[reason], problem.premise[nearest + 1]
 
 
 def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool:
@@ -382,12 +390,12 @@ def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
 
 
 def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], whole: str) -> bool:
-    """Whether a problem without the sentence is visibly open, and not another problem that is complete in itself.
-    `whole` is its calculation in one expression.
+    """Whether a problem without the sentence visibly lacks something, and is not another, complete problem.
 
-    The rest must speak of the same things. Without a number that everything is multiplied or divided by, with 0 in its
-    place, there is no positive answer. A number that something is added to is missed only if the rest compares
-    something with it: `half as much as Doris`, `twice as many pages as on the first day`.
+    `whole` is its calculation in one expression. The rest must mention the things of the sentence. If the calculation
+    has no positive result with 0 in place of the number, everything is multiplied or divided by it, so it is missed. A
+    number that is only added is missed only if the rest compares something with it: `half as much as Doris`, `twice as
+    many pages as on the first day`.
     """
     names = _names(sentence)
     things = set(map(singular, content_words(sentence)))
@@ -398,14 +406,15 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], whole: s
     without = _result(_replaced(whole, value, "(0)"))
     if without is None or without <= 0:
         return True
-    compared = [one for one in others if FIND["compares"].search(one)]
-    return any(
-        re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", one) for one in compared for name in names
-    ) or any(
-        FIND["compares_amounts"].search(one)
-        and sum(len(word) > SHORT_WORD for word in things & {singular(word) for word in words(one)}) > 1
-        for one in compared
-    )
+
+    def compares(text: str) -> bool:
+        """Whether a text compares something with a name, or with two things, of the sentence."""
+        if any(re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", text) for name in names):
+            return True
+        shared = things & {singular(word) for word in words(text)}
+        return FIND["compares_amounts"].search(text) is not None and sum(len(word) > SHORT_WORD for word in shared) > 1
+
+    return any(FIND["compares"].search(text) and compares(text) for text in others)
 
 
 def _names(sentence: str) -> set[str]:

@@ -71,7 +71,7 @@ COLUMNS = "name the columns question and answer; optional are id, hidden, missin
 
 
 class Part(Struct, frozen=True):
-    """A part of a message; only its text is read."""
+    """A part of an OpenAI message with several parts; only its text is read."""
 
     text: str = ""
 
@@ -117,11 +117,11 @@ class MessagesRow(Struct, frozen=True):
     """Text is the span alone. None says that nothing is missing, even where the assistant asks something."""
     missing: str = ""
     options: tuple[str, ...] = ()
-    """Both may stand beside a `hidden` that is text."""
+    """`missing` and `options` belong to a `hidden` that is text."""
     articles: tuple[Page, ...] = ()
     """Pages that the `wiki` tool can show."""
     answer: str | None = None
-    """The bare answer, where the last message has more than that; beside `question` that message itself."""
+    """The answer alone, where the last message says more; in a row with `question` it is the last message."""
     id: str = ""
 
     @property
@@ -156,27 +156,29 @@ def skipped_rows(data_dir: Path) -> list[str]:
 
 
 def remarks(data_dir: Path) -> list[str]:
-    """Remarks about used rows that lack pages, or words by which the search finds the pages of all readings."""
+    """Remarks about used rows without pages, and about pages of readings that the search does not find."""
     items = _read(row_files(data_dir))[0]
-    bare = sum(not item.context for item in items.values())
-    said = [f"{bare} of {len(items)} rows have no `articles`: nothing can be looked up for them"] if bare else []
+    without_pages = sum(not item.context for item in items.values())
+    found = []
+    if without_pages:
+        found.append(f"{without_pages} of {len(items)} rows have no `articles`: nothing can be looked up for them")
     for where, item in items.items():
-        readings = [one for names in item.hidden.readings for one in names] if item.hidden else []
-        pages = [page for page in item.context if any(occurs(page.title, one) for one in readings)]
-        seen = search(item.context, item.steps[0].input) if len(item.steps) > 1 else ()
-        if missed := [page.title for page in pages if page not in seen]:
-            said.append(f"{where}: the search does not find {missed[0]!r}: use a word of the question in that page")
-    return said
+        phrases = [phrase for reading in item.hidden.readings for phrase in reading] if item.hidden else []
+        pages = [page for page in item.context if any(occurs(page.title, phrase) for phrase in phrases)]
+        hits = search(item.context, item.steps[0].input) if len(item.steps) > 1 else ()
+        if missed := [page.title for page in pages if page not in hits]:
+            found.append(f"{where}: the search does not find {missed[0]!r}: use a word of the question in that page")
+    return found
 
 
 def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
-    """Items by the places of their rows, why other rows gave none, and the number of rows."""
-    lines = [(f"{path}:{at}", line) for path in files for at, line in row_lines(path)]
+    """The item of each row (`FILE:LINE`), messages about the rows that gave none, and the number of rows."""
+    lines = [(f"{path}:{line_number}", line) for path in files for line_number, line in row_lines(path)]
     items: dict[str, tuple[str, Item, MessagesRow]] = {}
     skipped: list[str] = []
     for (where, _), (row, raw) in zip(lines, read_all(_row, lines), strict=True):
         made = _item(row, raw)
-        if isinstance(made, str):
+        if isinstance(made, str):  # the rule that the row breaks
             skipped.append(f"{where}: skipped: {made}.")
         elif made.source_id in items:
             skipped.append(f"{where}: skipped: its question or id is that of {items[made.source_id][0]}.")
@@ -191,11 +193,13 @@ def _read(files: list[Path]) -> tuple[dict[str, Item], list[str], int]:
         return used, skipped, len(lines)
     for where, item, row in items.values():
         if not item.answer:
-            skipped.append(f"{where}: skipped: {_lacks(row)}, and most rows have a short answer: give `answer`.")
+            skipped.append(
+                f"{where}: skipped: {_why_no_answer(row)}, and most rows have a short answer: give `answer`."
+            )
     return {where: replace(item, task=task) for where, item in used.items() if item.answer}, skipped, len(lines)
 
 
-def _lacks(row: MessagesRow) -> str:
+def _why_no_answer(row: MessagesRow) -> str:
     """The reason why a row has no short answer."""
     if any(role in ASSISTANTS and text for role, text in row.turns):
         return (
@@ -276,12 +280,13 @@ def _unmarked_ask(turns: list[tuple[str, str]]) -> str:
     >>> _unmarked_ask([("gpt", "How can I help?"), ("user", "When do you open?"), ("gpt", "At 9. Anything else?")])
     ''
     """
-    first = next(at for at, (role, text) in enumerate(turns) if role in USERS and text)
-    for at, (role, text) in enumerate(turns[first:], first + 1):
+    first = next(index for index, (role, text) in enumerate(turns) if role in USERS and text)
+    for index, (role, text) in enumerate(turns[first:], first):
         if role not in ASSISTANTS or not text.endswith(("?", "？")):
             continue
-        reply = next((said for who, said in turns[at:] if who in USERS and said), "")
-        answered = reply and any(who in ASSISTANTS and said for who, said in turns[at:])
+        later = [(by, said) for by, said in turns[index + 1 :] if said]
+        reply = next((said for by, said in later if by in USERS), "")
+        answered = reply and any(by in ASSISTANTS for by, _ in later)
         if answered or len(_sentences(text)) == 1:  # an answer may end in "Anything else?"
             told = f" and is told {reply[:SHOWN]!r}" if reply else ""
             return f"the assistant asks {text[-SHOWN:]!r}{told}"
@@ -300,17 +305,18 @@ def answer_length(answer: str) -> float:
 
 
 def _steps(context: tuple[Article, ...], question: str, hidden: Hidden | None, answer: str) -> tuple[Step, ...]:
-    """A search with the words of the question, then the page that is meant or, without it, the one with the answer."""
+    """A search with the words of the question, then the page of the hidden reading or, without one, of the answer."""
     if not context:
         return ()
     query = question.rstrip("？?。.！! ")
     if _lang(question) == "en":
         query = " ".join(word for word in words(question) if word not in FUNCTION_WORDS) or query
-    found = search(context, query)
-    meant = [one for one in context if hidden and (occurs(one.title, hidden.span) or occurs(hidden.span, one.title))]
-    answering = [one for one in context if answer and occurs(answer, one.text)]
-    page = [*meant, *answering, *found, *context][0]
-    return (Step("wiki", query), Step("wiki", page.title)) if found else (Step("wiki", page.title),)
+    hits = search(context, query)
+    span = hidden.span if hidden else ""
+    meant = [page for page in context if span and (occurs(page.title, span) or occurs(span, page.title))]
+    answering = [page for page in context if answer and occurs(answer, page.text)]
+    opened = Step("wiki", [*meant, *answering, *hits, *context][0].title)
+    return (Step("wiki", query), opened) if hits else (opened,)
 
 
 def _sentences(text: str) -> tuple[str, ...]:
@@ -368,12 +374,12 @@ def row_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     if path.suffix.lower() in CSV:
         yield from _csv_rows(path)
         return
-    for place, (at, line) in enumerate(read_lines(path)):
-        if not place and line.lstrip()[:1] == b"[":
+    for index, (line_number, line) in enumerate(read_lines(path)):
+        if index == 0 and line.lstrip()[:1] == b"[":
             lines = path.with_suffix(".lines.jsonl").name
             remedy = f"convert it: jq -c '.[]' {path} > {lines}; then use {lines}"
             raise BadInput("is a JSON array; one JSON object a line is needed", where=str(path), remedy=remedy)
-        yield at, line
+        yield line_number, line
 
 
 def refuse_misspelt(fields: Collection[str], known: Collection[str], where: str) -> None:

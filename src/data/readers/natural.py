@@ -59,14 +59,14 @@ WEIGHTS = {"word shown": 1, "part": 2, "word": 5, "form": 5}
 """Weight of a feature in the balance by its kind. A question has more parts than words, and a reply more words."""
 PART = 4
 """Characters of a part of a question."""
-EXTRA_TITLE = 14
-"""Characters that other pages have more than the page of a complete question: readings say more than a question."""
+EXTRA_CHARACTERS = 14
+"""Characters that other pages have more than the page of a complete question, because readings say more."""
 MANY_COMPLETE = 1_000
 FRESH_SHARE = 0.7
 """Share of the complete questions that are used, where there are many: those with the least common pairs of words."""
 SAME_STORY = 0.7
 """Share of the words, numbers aside, that two problems have in common if they tell one story."""
-LOOKED_AT = 8
+COMPLETE_PER_SAMPLE = 8
 """Number of complete questions per sample whose first tool reply is compared."""
 COMMON_WORD = 400
 """A word in more pages than this does not make two pages similar."""
@@ -108,21 +108,23 @@ class NaturalSource(Source):
         ids = [key for key in self._usable(task, split) if _group(key) not in used]
         Random(f"{seed}:{task}:{split}").shuffle(ids)
         ids = _fresh_first(ids, self._items)
-        seen = self._first_replies(ids, seed, LOOKED_AT * len(wants))
+        replies = self._first_replies(ids, seed, COMPLETE_PER_SAMPLE * len(wants))
         asks = min(sum(want.clarify for want in wants), NATURAL["most_ambiguous"].get(self.name, len(wants)))
-        ids = _alike_first(ids, self._items, seen, asks, len(wants))
+        ids = _balanced_first(ids, self._items, replies, asks, len(wants))
         chosen: list[str | None] = [None] * len(wants)
         for ambiguous in (True, False):
-            places = [at for at, want in enumerate(wants) if chosen[at] is None and (want.clarify or not ambiguous)]
-            able = [key for key in ids if (self._items[key].hidden is not None) == ambiguous]
-            free = iter(able[:asks] if ambiguous else able)
-            for at in places:
-                key = next((key for key in free if _group(key) not in used), None)
+            indices = [
+                index for index, want in enumerate(wants) if chosen[index] is None and (want.clarify or not ambiguous)
+            ]
+            candidates = [key for key in ids if (self._items[key].hidden is not None) == ambiguous]
+            unused = iter(candidates[:asks] if ambiguous else candidates)
+            for index in indices:
+                key = next((key for key in unused if _group(key) not in used), None)
                 if key is not None:
-                    chosen[at] = key
+                    chosen[index] = key
                     used.add(_group(key))
             if ambiguous:
-                self.fewer_ambiguous[task] = sum(chosen[at] is None for at in places)
+                self.fewer_ambiguous[task] = sum(chosen[index] is None for index in indices)
         if None in chosen:
             raise TooFewRecords(
                 f"{len(wants)} samples asked for, {len(wants) - chosen.count(None)} are there in the {split} part of "
@@ -161,13 +163,13 @@ class NaturalSource(Source):
 
     def _first_replies(self, ids: Sequence[str], seed: int, complete: int) -> dict[str, str]:
         """Replies to the first look-up: of all ambiguous questions and of `complete` others. Empty without pages."""
-        looks = [item for item in map(self._items.__getitem__, ids) if item.steps and item.context]
-        plain = [item for item in looks if item.hidden is None][:complete]
-        chosen = [*(item for item in looks if item.hidden is not None), *plain]
+        with_pages = [item for item in map(self._items.__getitem__, ids) if item.steps and item.context]
+        ambiguous = [item for item in with_pages if item.hidden is not None]
+        chosen = [*ambiguous, *[item for item in with_pages if item.hidden is None][:complete]]
         return {item.source_id: wiki(self._pages(item, seed), item.steps[0].input) for item in chosen}
 
     def _make_index(self, split: str) -> _PageIndex:
-        return _PageIndex([one for one in self._items.values() if split_of(_group(one.source_id)) == split])
+        return _PageIndex([item for item in self._items.values() if split_of(_group(item.source_id)) == split])
 
     def _pages(self, item: Item, seed: int) -> tuple[Article, ...]:
         """The pages of an item and the most similar ones of other groups, in random order."""
@@ -176,63 +178,69 @@ class NaturalSource(Source):
         pages = [*item.context, *others]
         # The first look must show the readings, not pages that happen to share more words with it.
         ranked = search(pages, item.steps[0].input)
-        last = max((at for at, found in enumerate(ranked) if found in item.context), default=0)
+        last = max((rank for rank, page in enumerate(ranked) if page in item.context), default=0)
         above = set(ranked[:last]) - set(item.context)
-        kept = [one for one in pages if one not in above]
+        kept = [page for page in pages if page not in above]
         Random(f"{seed}:{item.source_id}").shuffle(kept)
         return tuple(kept)
 
 
-def _alike_first(
+def _balanced_first(
     ids: Sequence[str], items: Mapping[str, Item], replies: Mapping[str, str], asks: int, count: int
 ) -> list[str]:
-    """The ids, first `asks` ambiguous ones and complete ones up to `count` that together have the same features: words
-    and forms of question and first tool reply.
+    """The ids, beginning with `count` chosen ones: `asks` ambiguous ones, and complete ones with the same features.
+    Features are words and forms of the question and of the first tool reply.
 
-    People ask ambiguous and complete questions about different things, and a classifier would tell them by it. So the
-    ambiguous questions that are most like complete ones are chosen, then complete ones like these.
+    People ask ambiguous and complete questions about different things, and a classifier would tell them apart by it. So
+    the ambiguous questions that are most like complete ones are chosen, then complete ones like these.
     """
     candidates = [key for key in ids if key in replies] if replies else list(ids)
-    opened, complete = ([key for key in candidates if (items[key].hidden is None) == label] for label in (False, True))
-    if min(len(opened), len(complete), asks) < MIN_TO_BALANCE:
+    ambiguous = [key for key in candidates if items[key].hidden is not None]
+    complete = [key for key in candidates if items[key].hidden is None]
+    if min(len(ambiguous), len(complete), asks) < MIN_TO_BALANCE:
         return list(ids)
     sets = {key: _features(items[key], replies.get(key, "")) for key in candidates}
-    seen = Counter(feature for some in sets.values() for feature in some)
-    column = {feature: at for at, feature in enumerate(sorted(one for one in seen if seen[one] >= LEAST_SEEN))}
-    has = {key: np.array([column[feature] for feature in some if feature in column]) for key, some in sets.items()}
+    seen = Counter(feature for features in sets.values() for feature in features)
+    frequent = sorted(feature for feature in seen if seen[feature] >= LEAST_SEEN)
+    column = {feature: index for index, feature in enumerate(frequent)}
+    columns_of = {key: np.array([column[one] for one in features if one in column]) for key, features in sets.items()}
     weight = np.array([WEIGHTS[feature.partition(":")[0]] for feature in column])
-    first = _herd(opened, complete, asks, has, weight)
+    first = _herd(ambiguous, complete, asks, columns_of, weight)
     groups = set(map(_group, first))
     others = [key for key in complete if _group(key) not in groups]
-    first += _herd(others, first, count - len(first), has, weight)
+    first += _herd(others, first, count - len(first), columns_of, weight)
     chosen = set(first)
     return [*first, *(key for key in ids if key not in chosen)]
 
 
 def _herd(
-    keys: Sequence[str], like: Sequence[str], count: int, has: Mapping[str, NDArray[Any]], weight: NDArray[Any]
+    keys: Sequence[str],
+    reference: Sequence[str],
+    count: int,
+    columns_of: Mapping[str, NDArray[Any]],
+    weight: NDArray[Any],
 ) -> list[str]:
-    """`count` keys, one of a group, that together have each feature as often as `like` (herding, Welling 2009).
+    """`count` keys, one of a group, in which features are as frequent as in `reference` (herding, Welling 2009).
 
-    The next key is the one that keeps sum_f weight(f) * (had(f) - size * share(f))^2 smallest, where had(f) counts the
-    chosen keys with the feature f and share(f) is its share in `like`. Computed in whole numbers, so that every machine
-    chooses the same.
+    The next key is the one that keeps sum_f weight(f) * (count(f) - size * share(f))^2 smallest, where count(f) is the
+    number of chosen keys with the feature f and share(f) its share in `reference`. Computed in whole numbers, so that
+    every machine chooses the same.
     """
-    target, had = np.zeros_like(weight), np.zeros_like(weight)
-    for key in like:
-        target[has[key]] += 1
-    flat = np.concatenate([has[key] for key in keys])
-    starts = np.cumsum([0, *(len(has[key]) for key in keys)])[:-1]
-    taken = np.zeros(len(keys), np.int64)
+    reference_counts, chosen_counts = np.zeros_like(weight), np.zeros_like(weight)
+    for key in reference:
+        reference_counts[columns_of[key]] += 1
+    flat = np.concatenate([columns_of[key] for key in keys])
+    starts = np.cumsum([0, *(len(columns_of[key]) for key in keys)])[:-1]
+    blocked = np.zeros(len(keys), np.int64)
     by_group: dict[str, list[int]] = defaultdict(list)
-    for at, key in enumerate(keys):
-        by_group[_group(key)].append(at)
+    for index, key in enumerate(keys):
+        by_group[_group(key)].append(index)
     chosen: list[str] = []
     for size in range(1, min(count, len(by_group)) + 1):
-        gain = weight * (len(like) * (2 * had + 1) - 2 * size * target)
-        best = keys[int(np.argmin(np.add.reduceat(gain[flat], starts) + taken))]
-        had[has[best]] += 1
-        taken[by_group[_group(best)]] = np.iinfo(np.int64).max // 2
+        cost = weight * (len(reference) * (2 * chosen_counts + 1) - 2 * size * reference_counts)
+        best = keys[int(np.argmin(np.add.reduceat(cost[flat], starts) + blocked))]
+        chosen_counts[columns_of[best]] += 1
+        blocked[by_group[_group(best)]] = np.iinfo(np.int64).max // 2
         chosen.append(best)
     return chosen
 
@@ -242,8 +250,8 @@ def _features(item: Item, reply: str) -> set[str]:
     asked = f"{item.premise} {item.question}".strip()
     found = {f"part:{asked[at : at + PART].lower()}" for at in range(len(asked) - PART + 1)}
     for kind, name, text, step in (("word", "asked", asked, 6), ("word shown", "shown", reply, 40)):
-        told = words(text)
-        found |= {f"{kind}:{word}" for word in told} | {f"{kind}:{one} {two}" for one, two in pairwise(told)}
+        in_text = words(text)
+        found |= {f"{kind}:{word}" for word in in_text} | {f"{kind}:{a} {b}" for a, b in pairwise(in_text)}
         found |= {f"form:{name} {mark} {len(pattern.findall(text))}" for mark, pattern in _COUNTED.items()}
         found.add(f"form:{name} length {len(text) // step}")
     return found
@@ -258,8 +266,8 @@ def _fresh_first(ids: Sequence[str], items: Mapping[str, Item]) -> list[str]:
     if len(complete) < MANY_COMPLETE:
         return list(ids)
     common = {key: sum(log(seen[pair]) for pair in pairs[key]) / max(1, len(pairs[key])) for key in complete}
-    worn = frozenset(sorted(complete, key=lambda key: (common[key], key))[round(FRESH_SHARE * len(complete)) :])
-    return [key for key in ids if key not in worn]
+    most_common = frozenset(sorted(complete, key=lambda key: (common[key], key))[round(FRESH_SHARE * len(complete)) :])
+    return [key for key in ids if key not in most_common]
 
 
 class _PageIndex:
@@ -267,9 +275,10 @@ class _PageIndex:
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.pages: list[tuple[str, str, Article]] = []
+        """Group, first word of the question, and page."""
         self.by_word: dict[str, list[int]] = defaultdict(list)
         seen: set[str] = set()
-        self.open_groups = {_group(item.source_id) for item in items if item.hidden is not None}
+        self.ambiguous_groups = {_group(item.source_id) for item in items if item.hidden is not None}
         for item in items:
             for page in item.context:
                 if page.title not in seen:
@@ -288,20 +297,20 @@ class _PageIndex:
         for word in sorted(content_words(item.original)):
             if len(self.by_word.get(word, ())) <= COMMON_WORD:
                 shared.update(self.by_word.get(word, ()))
-        own = {page.title for page in item.context}
-        asks, years = words(item.question)[0], _years(item.context[0])
-        size = _size(item.context[0]) + (0 if item.hidden else EXTRA_TITLE)
-        ranked = sorted(shared, key=lambda at: (-shared[at], at))
-        others = [self.pages[at] for at in ranked[: 60 * count + 20]]
+        own_titles = {page.title for page in item.context}
+        first_of_question, years = words(item.question)[0], _years(item.context[0])
+        size = _size(item.context[0]) + (0 if item.hidden else EXTRA_CHARACTERS)
+        ranked = sorted(shared, key=lambda index: (-shared[index], index))
+        others = [self.pages[index] for index in ranked[: 60 * count + 20]]
 
-        def unlikeness(one: tuple[str, str, Article]) -> float:
-            group, first_word, page = one
-            unlike = 0.7 * (group not in self.open_groups) + (_years(page) != years)
-            return unlike + (first_word != asks) + abs(_size(page) - size) / 8
+        def unlikeness(entry: tuple[str, str, Article]) -> float:
+            group, first_word, page = entry
+            unlike = 0.7 * (group not in self.ambiguous_groups) + (_years(page) != years)
+            return unlike + (first_word != first_of_question) + abs(_size(page) - size) / 8
 
         others.sort(key=unlikeness)
-        group = _group(item.source_id)
-        return [page for its, _, page in others if its != group and page.title not in own][:count]
+        own_group = _group(item.source_id)
+        return [page for group, _, page in others if group != own_group and page.title not in own_titles][:count]
 
 
 def _size(page: Article) -> int:
@@ -315,21 +324,23 @@ def _years(page: Article) -> int:
 def _without_same_story(ids: Sequence[str], held_out: Sequence[str], texts: Mapping[str, str]) -> list[str]:
     """The ids whose words are not nearly those of a held-out problem: some datasets tell one story with several sets of
     numbers and names."""
-    told = [_story(texts[key]) for key in held_out]
+    held_out_stories = [_story(texts[key]) for key in held_out]
 
-    def is_told(story: frozenset[str]) -> bool:
+    def is_held_out(story: frozenset[str]) -> bool:
         return any(
             len(story & other) >= SAME_STORY * len(story | other)
-            for other in told
+            for other in held_out_stories
             if SAME_STORY * len(story) <= len(other) <= len(story) / SAME_STORY
         )
 
-    return [key for key in ids if not is_told(_story(texts[key]))]
+    return [key for key in ids if not is_held_out(_story(texts[key]))]
 
 
 def _story(text: str) -> frozenset[str]:
+    """The words of a problem without its numbers."""
     return frozenset(word for word in words(text) if not word[0].isdigit())
 
 
 def _group(source_id: str) -> str:
+    """The group of a source id."""
     return source_id.partition("/")[0]

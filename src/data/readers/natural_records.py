@@ -74,9 +74,9 @@ def contrast(questions: Sequence[str]) -> list[str] | None:
     return middles if all(middles) and len(set(middles)) == len(middles) else None
 
 
-def meant_first(values: Sequence[T], at: int) -> list[T]:
+def meant_first(values: Sequence[T], meant: int) -> list[T]:
     """The values, the one that is meant before the others."""
-    return [values[at], *values[:at], *values[at + 1 :]]
+    return [values[meant], *values[:meant], *values[meant + 1 :]]
 
 
 def meant_reading(source_id: str, readings: Sequence[Any]) -> int:
@@ -85,11 +85,16 @@ def meant_reading(source_id: str, readings: Sequence[Any]) -> int:
 
 
 def reading_item(
-    source_id: str, question: str, readings: Sequence[Reading], at: int, hidden: Hidden | None = None, kind: str = ""
+    source_id: str,
+    question: str,
+    readings: Sequence[Reading],
+    meant_index: int,
+    hidden: Hidden | None = None,
+    kind: str = "",
 ) -> Item:
-    """An item with a page for each reading of its question. Reading `at` is meant; without `hidden` the question says
-    so. `kind` names the ambiguity."""
-    meant = readings[at]
+    """An item with a page for each reading of its question. Reading `meant_index` is meant; without `hidden` the
+    question says so. `kind` names the ambiguity."""
+    meant = readings[meant_index]
     asked, found = plain(question), page(meant)
     original = meant.question if hidden else asked
     return Item(

@@ -21,7 +21,7 @@ import msgspec
 from askgate_env.types import Article, Level, Task
 
 from ...core.errors import BadInput
-from ..pool.source import Item, RowCounts, Source, TooFewRecords, Want, followed
+from ..pool.source import Item, RowCounts, Source, TooFewRecords, Want, effective_want
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
 from . import article_items, gsm8k, level_fit
@@ -86,40 +86,42 @@ class OfficialSource(Source):
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, no record twice: the records that fit the wants best."""
         records = self._dataset(task).records
-        ids = [one for one in self._usable(task, split) if one not in taken]
+        ids = [source_id for source_id in self._usable(task, split) if source_id not in taken]
         rng = Random(f"{seed}:{task}:{split}")
         if len(ids) < len(wants):
             raise self._too_few(task, split, len(wants), len(ids))
         rng.shuffle(ids)
         faults = self._question_faults(task)
-        ids.sort(key=lambda one: faults.get(one, (False, 0)))
+        ids.sort(key=lambda source_id: faults.get(source_id, (False, 0)))
         limit = RECORDS_PER_WANT * len(wants) + 100
-        vague = [one for one in ids if _can_be_vague(records[one])][:limit]
-        plain = [one for one in ids if not _can_be_vague(records[one])][:limit]
+        vague = [source_id for source_id in ids if _can_be_vague(records[source_id])][:limit]
+        plain = [source_id for source_id in ids if not _can_be_vague(records[source_id])][:limit]
 
         def misfit(source_id: str, mode: Mode, want: Want) -> float | None:
             item = self._make(task, source_id, mode, want, seed)
-            return None if item is None else level_fit.misfit(item, followed(want, source_id))
+            return None if item is None else level_fit.misfit(item, effective_want(want, source_id))
 
         chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, rng)
         if None in chosen:
             raise self._too_few(task, split, len(wants), len(chosen) - chosen.count(None))
-        asked = zip(wants, chosen, strict=True)
-        self.fewer_ambiguous[task] = sum(want.clarify and not f"{key}".startswith("hidden") for want, key in asked)
+        assigned = zip(wants, chosen, strict=True)
+        self.fewer_ambiguous[task] = sum(want.clarify and not f"{key}".startswith("hidden") for want, key in assigned)
         return [key for key in chosen if key is not None]
 
     def _usable(self, task: Task, split: str) -> list[str]:
         """Ids of a split, for training without those whose text is nearly that of a held-out record."""
         records = self._dataset(task).records
-        ids = sorted(one for one in records if split_of(one) == split)
+        ids = sorted(source_id for source_id in records if split_of(source_id) == split)
         if split == "train":
-            held_out = [one for one in records if split_of(one) == "shadow"]
-            ids = without_siblings(ids, held_out, {one: _full_text(record) for one, record in records.items()})
+            held_out = [source_id for source_id in records if split_of(source_id) == "shadow"]
+            ids = without_siblings(
+                ids, held_out, {source_id: _full_text(record) for source_id, record in records.items()}
+            )
         return ids
 
     def row_counts(self, task: Task) -> RowCounts:
         dataset = self._dataset(task)
-        splits = Counter(split_of(one) for one in dataset.records)
+        splits = Counter(split_of(source_id) for source_id in dataset.records)
         train = len(self._usable(task, "train"))
         skipped = dataset.seen - len(dataset.records)
         return RowCounts(dataset.seen, skipped, train, splits["shadow"], splits["train"] - train)
@@ -151,23 +153,23 @@ class OfficialSource(Source):
 
     def _find_spare_articles(self, task: Task, split: str) -> tuple[Article, ...]:
         """The supporting articles of all records of a split, one of each title."""
-        own = [one for source_id, one in self._dataset(task).records.items() if split_of(source_id) == split]
-        gold = [page for one in own if isinstance(one, ArticleQuestion) for page in one.gold]
+        of_split = [record for key, record in self._dataset(task).records.items() if split_of(key) == split]
+        gold = [page for record in of_split if isinstance(record, ArticleQuestion) for page in record.gold]
         return tuple({page.title: page for page in reversed(gold)}.values())
 
     def _find_faults(self, task: Task) -> dict[str, tuple[bool, int]]:
         """Faults of the question of each record; empty for word problems, which are written better."""
-        records = [one for one in self._dataset(task).records.values() if isinstance(one, ArticleQuestion)]
-        texts = [page.text for one in records for page in (*one.gold, *one.others)]
-        style = QuestionStyle([one.question for one in records], texts)
-        return {one.source_id: style.faults(one.question) for one in records}
+        records = [record for record in self._dataset(task).records.values() if isinstance(record, ArticleQuestion)]
+        texts = [page.text for record in records for page in (*record.gold, *record.others)]
+        style = QuestionStyle([record.question for record in records], texts)
+        return {record.source_id: style.faults(record.question) for record in records}
 
-    def _too_few(self, task: Task, split: str, asked: int, there: int) -> BadInput:
+    def _too_few(self, task: Task, split: str, wanted: int, available: int) -> BadInput:
         return TooFewRecords(
-            f"{asked} samples asked for, {there} records in the {split} part of {task}",
+            f"{wanted} samples asked for, {available} records in the {split} part of {task}",
             where=str(self.data_dir),
             remedy="ask for fewer samples, less of this task or a lower --clarify-rate, or add rows",
-            missing=asked - there,
+            missing=wanted - available,
             count_rows=partial(self.row_counts, task),
         )
 
@@ -177,14 +179,16 @@ def _can_be_vague(record: Question) -> bool:
 
 
 def without_siblings(ids: Sequence[str], held_out: Sequence[str], *views: Mapping[str, str]) -> list[str]:
-    """The ids whose texts, in all views, are similar to none of those held out. Datasets have variants of one record:
-    GSM8K asks about the same cookie jar what was in it and what is left in it. With one of the two in the shadow set
-    and the other in a pool, the pool leaks, although their ids differ."""
+    """The ids whose texts are not similar to a held-out text, in any view.
+
+    Datasets have variants of one record: GSM8K asks about the same cookie jar what was in it and what is left in it.
+    With one of the two in the shadow set and the other in a pool, the pool leaks, although their ids differ.
+    """
     if not ids or not held_out:
         return list(ids)
-    ours, theirs = (tuple(token_stream([view[one] for one in some]) for view in views) for some in (ids, held_out))
+    ours, theirs = (tuple(token_stream([view[key] for key in keys]) for view in views) for keys in (ids, held_out))
     similar = similar_samples(ours, theirs, SIBLING_NGRAM, SIBLING_SIMILARITY).matches
-    return [one for place, one in enumerate(ids) if place not in similar]
+    return [key for index, key in enumerate(ids) if index not in similar]
 
 
 def _full_text(record: Question) -> str:
@@ -196,8 +200,8 @@ def choose_records(
 ) -> list[str | None]:
     """One key (mode and record) per want, no record twice; `None` where no record is left. `ids` are in random order.
 
-    1. Per level: records that fit both as `hidden` and as `twin` are chosen for the ambiguous wants and as many
-       complete ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
+    1. Per level: records that fit both as `hidden` and as `twin` are chosen for the ambiguous wants and some complete
+       ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
     2. Vague records that are left become twins too, up to `TWIN_SHARE` of the complete wants.
     3. Ambiguous wants that are still open get vague records that miss their level: an ask is worth more than a level.
        No more than `MOST_AMBIGUOUS` of all vague records are ambiguous.
@@ -206,19 +210,20 @@ def choose_records(
     chosen: list[str | None] = [None] * len(wants)
     free = dict.fromkeys(ids)
 
-    def assign(places: Sequence[int], found: Sequence[str], mode: Mode) -> None:
-        for place, source_id in zip(places, found, strict=False):
-            hides = wants[place].clarify and mode != "intact"
-            chosen[place] = f"{'hidden' if hides else mode}|{source_id}"
+    def assign(indices: Sequence[int], records: Sequence[str], mode: Mode) -> None:
+        """Gives each of these wants a record; an ambiguous want that gets a twin hides its sentence."""
+        for index, source_id in zip(indices, records, strict=False):
+            hides = wants[index].clarify and mode != "intact"
+            chosen[index] = f"{'hidden' if hides else mode}|{source_id}"
             del free[source_id]
 
-    def serve(places: Sequence[int], mode: Mode, most_off: float = float("inf")) -> None:
+    def serve(indices: Sequence[int], mode: Mode, max_misfit: float = float("inf")) -> None:
         """Gives these wants the free records that come nearest in a mode."""
-        able = [one for one in free if mode == "intact" or one in vague]
-        found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, mode, want))
-        assign(places, [one for off, one in found if off <= most_off], mode)
+        candidates = [key for key in free if mode == "intact" or key in vague]
+        found = _nearest(candidates, [wants[index] for index in indices], lambda key, want: misfit(key, mode, want))
+        assign(indices, [key for distance, key in found if distance <= max_misfit], mode)
 
-    def either(source_id: str, want: Want) -> float | None:
+    def misfit_as_both(source_id: str, want: Want) -> float | None:
         hidden = misfit(source_id, "hidden", want)
         if hidden is None or hidden > GOOD_ENOUGH:
             return hidden
@@ -227,32 +232,32 @@ def choose_records(
 
     complete: dict[Level, list[int]] = {}
     for level in _SCARCE_FIRST:
-        able = [one for one in free if one in vague]
-        share = _affordable_twins([want for want in wants if want.level not in complete], len(able))
-        ambiguous = [place for place, want in enumerate(wants) if want.level == level and want.clarify]
-        complete[level] = [place for place, want in enumerate(wants) if want.level == level and not want.clarify]
+        candidates = [key for key in free if key in vague]
+        share = _affordable_twins([want for want in wants if want.level not in complete], len(candidates))
+        ambiguous = [index for index, want in enumerate(wants) if want.level == level and want.clarify]
+        complete[level] = [index for index, want in enumerate(wants) if want.level == level and not want.clarify]
         rng.shuffle(complete[level])
-        places = [*ambiguous, *complete[level][: round(share * len(complete[level]))]]
-        found = _nearest(able, [wants[place] for place in places], either)
-        good = [one for off, one in found if off <= GOOD_ENOUGH]
+        as_twins = complete[level][: round(share * len(complete[level]))]
+        both = [*ambiguous, *as_twins]
+        found = _nearest(candidates, [wants[index] for index in both], misfit_as_both)
+        good = [key for distance, key in found if distance <= GOOD_ENOUGH]
         # Where vague records are scarce, those that fit no level well are left for the last one.
         is_last = level == _SCARCE_FIRST[-1]
-        kept = [one for _, one in found[: len(ambiguous)]] if is_last and len(good) < len(ambiguous) else good
+        kept = [key for _, key in found[: len(ambiguous)]] if is_last and len(good) < len(ambiguous) else good
         rng.shuffle(kept)
-        as_twins = places[len(ambiguous) :]
-        hides = max(len(ambiguous) if len(kept) == len(places) else 0, round(MOST_AMBIGUOUS * len(kept)))
-        assign([*ambiguous[:hides], *as_twins], kept, "twin")
+        hidden = max(len(ambiguous) if len(kept) == len(both) else 0, round(MOST_AMBIGUOUS * len(kept)))
+        assign([*ambiguous[:hidden], *as_twins], kept, "twin")
     for level in _SCARCE_FIRST:
-        still_open = [place for place in complete[level] if chosen[place] is None]
+        still_open = [index for index in complete[level] if chosen[index] is None]
         twins = len(complete[level]) - len(still_open)
         serve(still_open[: max(0, round(TWIN_SHARE * len(complete[level])) - twins)], "twin", GOOD_ENOUGH)
     vague_keys = [key for key in chosen if key is not None]
     asks = sum(key.startswith("hidden") for key in vague_keys)
     spare = int(MOST_AMBIGUOUS / (1 - MOST_AMBIGUOUS) * (len(vague_keys) - asks)) - asks
-    still_open = [place for place, want in enumerate(wants) if want.clarify and chosen[place] is None]
+    still_open = [index for index, want in enumerate(wants) if want.clarify and chosen[index] is None]
     serve(still_open[: max(0, spare)], "hidden")
     for level in _SCARCE_FIRST:
-        serve([place for place, want in enumerate(wants) if want.level == level and chosen[place] is None], "intact")
+        serve([index for index, want in enumerate(wants) if want.level == level and chosen[index] is None], "intact")
     return chosen
 
 
@@ -264,21 +269,22 @@ def _affordable_twins(wants: Sequence[Want], vague: int) -> float:
 
 
 def _nearest(
-    candidates: Sequence[str], wants: Sequence[Want], off_by: Callable[[str, Want], float | None]
+    candidates: Sequence[str], wants: Sequence[Want], misfit: Callable[[str, Want], float | None]
 ) -> list[tuple[float, str]]:
-    """As many records as wants: the first that fit, in the order of the candidates, then those that come nearest."""
+    """As many records as wants, each with its misfit: first those that fit, in the order of the candidates, then the
+    nearest."""
     good: list[tuple[float, str]] = []
     near: list[tuple[float, int, str]] = []
-    for place, one in enumerate(candidates):
+    for rank, source_id in enumerate(candidates):
         if len(good) == len(wants):
             break
-        off = off_by(one, wants[len(good)])
-        if off == 0:
-            good.append((0.0, one))
-        elif off is not None:
-            near.append((off, place, one))
+        distance = misfit(source_id, wants[len(good)])
+        if distance == 0:
+            good.append((0.0, source_id))
+        elif distance is not None:
+            near.append((distance, rank, source_id))
     near.sort()
-    return [*good, *((off, one) for off, _, one in near[: len(wants) - len(good)])]
+    return [*good, *((distance, source_id) for distance, _, source_id in near[: len(wants) - len(good)])]
 
 
 class HubSource(OfficialSource):

@@ -79,19 +79,21 @@ def _is_clear(question: str) -> bool:
 
 
 def _same_question(question: str) -> tuple[str, ...]:
-    """Words of a question that tell it from others, in any order."""
-    telling = {
+    """A key for questions in nearly the same words: the first word, and the sorted words that carry meaning."""
+    content = {
         word.rstrip("s")
         for word in words(question)
         if word in _WORDS["kept"] or word not in FUNCTION_WORDS | _WORDS["says_nothing"]
     }
-    return (words(question)[0], *sorted(telling))
+    return (words(question)[0], *sorted(content))
 
 
 def _dated_item(group: list[SituatedRecord]) -> Item | None:
-    """A question about an event that takes place again and again, or a complete one if every date has the same answer.
-    Other questions mean now, or the answers of all dates together. One about such an event that is annotated with one
-    answer only is neither: it leaves the date open, and the other answers are not known."""
+    """An ambiguous question about a recurring event, or a complete question if every date has the same answer.
+
+    Other questions mean now, or the answers of all dates together. A question about a recurring event that is annotated
+    with one answer only is not used: it leaves the date open, and the other answers are not known.
+    """
     first: dict[str, SituatedRecord] = {}
     for record in sorted(group, key=lambda one: one.date):
         first.setdefault(normalized(record.answer[0]), record)
@@ -103,13 +105,13 @@ def _dated_item(group: list[SituatedRecord]) -> Item | None:
     if len(first) > 1:
         return None
     kept = list({one.date: one for one in group}.values())[:MOST_READINGS]
-    # What has been looked up for one date only is true at any time.
+    # A question annotated for one date only is asked without it.
     readings = [Reading(one.edited_question if len(kept) > 1 else question, one.answer) for one in kept]
     return reading_item(source_id, f"{question}?", readings, 0)
 
 
 def _placed_item(group: list[SituatedRecord]) -> Item | None:
-    """One question about several places."""
+    """One question about several places with different answers; `None` if there is only one."""
     first: dict[str, SituatedRecord] = {}
     places: set[str] = set()
     for record in group:
@@ -139,21 +141,22 @@ def _place(location: str) -> str:
 
 
 def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], kind: str) -> Item | None:
-    at = meant_reading(source_id, chosen)
-    question, value = chosen[at].question, values[at]
+    """A question whose readings differ in the year or place (`values`); `None` if it gives the reading away."""
+    meant = meant_reading(source_id, chosen)
+    question, value = chosen[meant].question, values[meant]
     if kind == "place" and (len(words(question)) < LEAST_WORDS or _WORDS["speaker"] & set(words(question))):
         return None
-    if any(occurs(one, question) for one in values):
+    # If an answer contains the date or place, the user would have to know the answer to say which one is meant.
+    texts = [question, *(answer for record in chosen for answer in record.answer)]
+    if any(occurs(reading, text) for reading in values for text in texts):
         return None
-    if any(occurs(one, answer) for record in chosen for answer in record.answer for one in values):
-        return None  # the user would have to know the answer to say which one is meant
     synonyms = ("date", "time", "when") if kind == "year" else ("country", "state", "city", "where", "location")
     hidden = Hidden(
         kind="year" if kind == "year" else "place",
         span=value,
         missing=f"which {kind} you mean",
         about=(kind, *synonyms),
-        readings=((value, chosen[at].location or value), *((one,) for one in meant_first(values, at)[1:])),
+        readings=((value, chosen[meant].location or value), *((one,) for one in meant_first(values, meant)[1:])),
     )
     readings = [Reading(one.edited_question, one.answer) for one in chosen]
-    return reading_item(source_id, f"{question}?", readings, at, hidden, f"no-{kind}")
+    return reading_item(source_id, f"{question}?", readings, meant, hidden, f"no-{kind}")

@@ -57,7 +57,7 @@ def _clean(question: str) -> str:
 
 
 def _item(record: MathRecord, by_id: Mapping[int, MathRecord]) -> Item | None:
-    related = (by_id[one] for one in record.relevant_ids or () if one in by_id)
+    related = (by_id[number] for number in record.relevant_ids or () if number in by_id)
     original = record if record.answerable else next(related, None)
     if original is None:
         return None
@@ -65,9 +65,8 @@ def _item(record: MathRecord, by_id: Mapping[int, MathRecord]) -> Item | None:
     *premise, question = split_sentences(record.question) or ("",)
     given = original.answer[0] if isinstance(original.answer, tuple) and original.answer else original.answer
     number = parse_number(str(given))
-    if _FIND["fragment"].search(record.question):
-        return None
-    if number is None or not question or (hidden is None and not record.answerable):
+    is_whole = bool(question) and not _FIND["fragment"].search(record.question)
+    if not is_whole or number is None or (hidden is None and not record.answerable):
         return None
     return Item(
         task="detect",
@@ -127,7 +126,7 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
 
 def _doubt(changed: str, span: str, rest: str) -> str:
     """The doubt that an ask raises about a sentence that cannot be right; empty where it would not name what is wrong.
-    A statement is quoted. Of a question, the words that nothing else in the problem mentions are."""
+    It quotes a statement, and of a question the words that nothing else in the problem mentions."""
     if not changed or len(changed.split()) > LONGEST_QUOTE:
         return ""
     if not changed.endswith("?"):

@@ -86,9 +86,9 @@ class Gap:
     hop: int = 0
 
 
-Closed = Literal["named", "only_one", "same_for_both", "same_in_all_years"]
-"""Reason why a question is complete although the articles show several candidates: it says which one it means, only one
-of them can have the fact, or all of them lead to the same answer."""
+HarmlessReason = Literal["named", "only_one", "same_for_both", "same_in_all_years"]
+"""Reason why several candidates in the articles do no harm: the question says which one it means, only one of them can
+have the fact, or all of them lead to the same answer."""
 
 
 class ArticleSet:
@@ -112,17 +112,17 @@ class ArticleSet:
         self.answer = ""
         self.first: Chain | None = None
         """The chain that a reader looks up first."""
-        self.closed: dict[Chain, Closed] = {}
+        self.harmless: dict[Chain, HarmlessReason] = {}
         """Chains with a namesake or with several years that do not matter, and why they do not."""
 
     def add(self, entity: Entity) -> None:
         if entity not in self.pages:
             self.pages[entity] = {relation: list(values) for relation, values in entity.facts.items()}
 
-    def _follow(self, start: Entity, chain: Chain, at: int = 0) -> None:
+    def _follow(self, start: Entity, chain: Chain, first_hop: int = 0) -> None:
         """Add the pages along another interpretation of a chain, so that its answer too can be found."""
         here: Entity | int | str = start
-        for hop in chain.hops[at:]:
+        for hop in chain.hops[first_hop:]:
             if not isinstance(here, Entity) or hop.relation not in here.facts:
                 return
             new = here not in self.pages
@@ -165,34 +165,34 @@ class ArticleSet:
                 if self.rng.random() < rate:
                     facts[relation] = [self.rng.choice(facts[relation])]
 
-    def show_all_years(self, chain: Chain, at: int) -> None:
+    def show_all_years(self, chain: Chain, hop_index: int) -> None:
         """State every value of a hop that the text gives no year for."""
-        owner, relation = chain.hops[at].owner, chain.hops[at].relation
+        owner, relation = chain.hops[hop_index].owner, chain.hops[hop_index].relation
         self.pages[owner][relation] = list(owner.facts[relation])
         for value in owner.facts[relation]:
-            if isinstance(value.what, Entity) and at + 1 < len(chain.hops):
-                self._follow(value.what, chain, at + 1)
+            if isinstance(value.what, Entity) and hop_index + 1 < len(chain.hops):
+                self._follow(value.what, chain, hop_index + 1)
 
-    def answers(self, told: Gap | None = None) -> set[str]:
+    def answers(self, filled: Gap | None = None) -> set[str]:
         """Return all answers that some interpretation of the question gives, once a gap is filled."""
-        ways = (self._results(chain, told.kind if told and told.chain is chain else "") for chain in self.chains)
+        ways = (self._results(chain, filled.kind if filled and filled.chain is chain else "") for chain in self.chains)
         return {self.combine(choice) for choice in product(*ways)}
 
     def keeps_answer(self) -> bool:
         """Whether the answer is still the only one, once what is missing is given."""
         return self.answers(self.gap) == {self.answer}
 
-    def _results(self, chain: Chain, told: Literal["name", "year", ""]) -> list[Result]:
+    def _results(self, chain: Chain, filled: Literal["name", "year", ""]) -> list[Result]:
         """Return the result of every way to follow a chain through the pages, in a fixed order."""
         start, telling = chain.start, TELLING_FACT[chain.start.kind]
         found: list[Result] = [
             (entity, entity)
             for entity in self.namesakes(start)
-            if (entity.tag == start.tag or not (chain.tag_shown or told == "name"))
-            and (told != "name" or entity.facts[telling] == start.facts[telling])
+            if (entity.tag == start.tag or not (chain.tag_shown or filled == "name"))
+            and (filled != "name" or entity.facts[telling] == start.facts[telling])
         ]
         for hop in chain.hops:
-            year = hop.value.year if told == "year" else hop.year
+            year = hop.value.year if filled == "year" else hop.year
             found = [
                 (here, value.what)
                 for _, here in found

@@ -15,7 +15,7 @@ from askgate_env.types import Hidden, Level, Task, join_sentences
 
 from ..difficulty.text_features import clue_overlap
 from ..pool.source import Item, Step, Thought, Want
-from .articles import ArticleSet, Chain, Closed, Combine, Gap
+from .articles import ArticleSet, Chain, Combine, Gap, HarmlessReason
 from .encyclopedia import Entity, World
 from .texts import capitalize, fill
 from .wording import WorldText, name_of
@@ -36,10 +36,10 @@ HOMONYM_RATE = 0.2
 BRIEF_KEEPS = {False: 0.45, True: 0.3}
 """Shares of the sentences that nobody asks for in the brief articles of complete and of incomplete easy questions."""
 UNASKED_ONE_YEAR = {False: 0.1, True: 0.3}
-"""Shares of the facts that nobody asks for that have one year only, in complete and in incomplete questions: the latter
-have more years elsewhere."""
+"""Shares of the facts beside the question that have one year only, in complete and in incomplete questions. The latter
+have more, because the fact with the gap has several years."""
 SAME_ANSWER_RATE = 0.65
-"""Share of these namesakes that lead to the same answer, where one can be made; others are of another kind."""
+"""Share of the harmless namesakes that lead to the same answer, where one can be made; others are of another kind."""
 SAME_TAG_RATE = {False: 0.4, True: 0.1}
 """Shares of the namesakes of untagged names that have the same tag, and are told apart by a further fact, in complete
 and in incomplete questions. Those of tagged names all have it in the latter, and few in the former."""
@@ -75,7 +75,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     articles.gap = gap = _open_a_gap(articles) if want.clarify else None
     calls = sum(len(chain.hops) - chain.known for chain in chains)
     calls += want.clarify + (gap is not None and gap.kind == "name")
-    _add_candidates_that_do_not_matter(articles, want.max_turns - 1 - calls)
+    _add_harmless_candidates(articles, want.max_turns - 1 - calls)
     articles.narrow_unasked(UNASKED_ONE_YEAR[want.clarify])
     steps, ask_after, answer_why = _steps(articles, 0)
     spare = want.max_turns - 1 - want.clarify - len(steps)
@@ -129,7 +129,7 @@ def _single_answer(articles: ArticleSet, question: Question) -> str:
 
 
 def _open_a_gap(articles: ArticleSet) -> Gap:
-    """Choose what the text leaves open and the clue does not give, and add the pages that make it matter."""
+    """Choose what is missing, and add the pages that make it matter."""
     gap = _draw_gap(articles)
     if gap is None:
         raise QuestionRejected("the text leaves nothing open that the clue does not give")
@@ -144,19 +144,24 @@ def _open_a_gap(articles: ArticleSet) -> Gap:
 
 
 def _draw_gap(articles: ArticleSet) -> Gap | None:
-    """Draw what the text leaves open and the clue does not give: a name, or the year of a fact."""
+    """Draw a name or a year that the text leaves open and the clue does not give; None if there is none."""
     gaps = [Gap("name", chain) for chain in articles.chains if not chain.known and chain.hops[0].relation != "tag"]
     for chain in articles.chains:
-        gaps += [Gap("year", chain, at) for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
+        gaps += [
+            Gap("year", chain, index) for index, hop in enumerate(chain.hops) if hop.is_open and index >= chain.known
+        ]
     return articles.rng.choice(gaps) if gaps else None
 
 
-def _add_candidates_that_do_not_matter(articles: ArticleSet, spare: int) -> None:
-    """Add namesakes and further years that do not matter, to complete questions as often as incomplete questions have
-    those that matter, and sometimes to the rest of an incomplete one. Else a name in brackets or a second year would
-    give away that something is missing. `spare` tool calls are free for comparing candidates."""
+def _add_harmless_candidates(articles: ArticleSet, spare: int) -> None:
+    """Add namesakes and further years that do not matter.
+
+    A complete question gets them as often as an incomplete one has those that matter, and the other chains of an
+    incomplete question sometimes. Otherwise a name in brackets or a second year would give away that something is
+    missing. `spare` tool calls are free for comparing candidates.
+    """
     rng, gap = articles.rng, articles.gap
-    # A complete question has a place too where something could have been missing.
+    # In a complete question, something could have been missing here.
     main = gap or (_draw_gap(articles) if rng.random() < LIKE_A_GAP_RATE else None)
     if main is not None:
         articles.first = main.chain
@@ -169,16 +174,16 @@ def _add_candidates_that_do_not_matter(articles: ArticleSet, spare: int) -> None
         places = [at for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
         years = bool(places) and (main.kind == "year" if main and is_main else rng.random() < ELSEWHERE_RATE)
         if years and _show_same_years(articles, chain, rng.choice(places)):
-            articles.closed[chain] = "same_in_all_years"
+            articles.harmless[chain] = "same_in_all_years"
         elif not chain.known and spare > 0 and (is_main or rng.random() < ELSEWHERE_RATE):
             spare -= _add_harmless_namesake(articles, chain, spare)
 
 
-def _show_same_years(articles: ArticleSet, chain: Chain, at: int) -> bool:
+def _show_same_years(articles: ArticleSet, chain: Chain, index: int) -> bool:
     """State several years of a fact that lead to the same answer; False where there are none."""
-    hop, before = chain.hops[at], articles.snapshot()
+    hop, before = chain.hops[index], articles.snapshot()
     if len(articles.chains) > 1:
-        articles.show_all_years(chain, at)
+        articles.show_all_years(chain, index)
         if articles.keeps_answer():
             return True
         articles.pages = {entity: dict(facts) for entity, facts in before.items()}
@@ -193,21 +198,21 @@ def _show_same_years(articles: ArticleSet, chain: Chain, at: int) -> bool:
 def _add_harmless_namesake(articles: ArticleSet, chain: Chain, spare: int) -> int:
     """Add a namesake that does not matter, and return the tool calls that comparing it takes."""
     rng, before = articles.rng, articles.snapshot()
-    closed: Closed = "only_one"
+    reason: HarmlessReason = "only_one"
     if chain.hops[0].relation == "tag":
         return 0
     if spare > 1 and rng.random() < SAME_ANSWER_RATE and _add_same_answer(articles, chain):
-        closed = "same_for_both"
+        reason = "same_for_both"
     elif chain.tag_shown:
         articles.add_namesake(chain, same_tag=False)
-        closed = "named"
-    if closed == "only_one" or rng.random() < HOMONYM_RATE:
+        reason = "named"
+    if reason == "only_one" or rng.random() < HOMONYM_RATE:
         articles.add_homonym(chain)
     if not articles.keeps_answer() or not articles.shares_name(chain.start):
         articles.pages = before
         return 0
-    articles.closed[chain] = closed
-    return 2 if closed == "same_for_both" else 1
+    articles.harmless[chain] = reason
+    return 2 if reason == "same_for_both" else 1
 
 
 def _add_same_answer(articles: ArticleSet, chain: Chain) -> bool:
@@ -272,43 +277,43 @@ def _steps(articles: ArticleSet, searches: int) -> tuple[tuple[Step, ...], int, 
     of thought before the answer."""
     steps: list[Step] = []
     gap, ask_after = articles.gap, 0
+    # Why the candidates of the last page do not matter; the thought before the next call or the answer says it.
     reason: Thought | Literal[""] = ""
-    """Reason why the candidates of the last page do not matter; the thought before the next call or answer gives it."""
     bridge = len(articles.chains) == 1
 
-    def call(title: str, fact: str, why: Thought | Literal[""] = "", option: str = "") -> None:
+    def open_page(title: str, fact: str, why: Thought | Literal[""] = "", option: str = "") -> None:
         nonlocal reason
         steps.append(Step("wiki", title, fact, why or (reason if bridge else ""), option))
         reason = "" if bridge else reason
 
     for chain in sorted(articles.chains, key=lambda chain: chain is not articles.first):
-        closed = articles.closed.get(chain)
-        for at, hop in enumerate(chain.hops[chain.known :], start=chain.known):
+        harmless = articles.harmless.get(chain)
+        for index, hop in enumerate(chain.hops[chain.known :], start=chain.known):
             if searches:
                 steps.append(Step("wiki", f"{hop.owner.name} {articles.text.questions.queries[hop.relation]}"))
                 searches -= 1
-            several = at == 0 and articles.shares_name(chain.start)
-            listed = hop.relation in articles.sentences(hop.owner)[0][1]
-            """The search results show the first sentence, which states the fact."""
-            if not several:
-                call(articles.title(hop.owner), hop.fact)
+            is_shared_name = index == 0 and articles.shares_name(chain.start)
+            # Search results show the first sentence of an article.
+            hits_state_it = hop.relation in articles.sentences(hop.owner)[0][1]
+            if not is_shared_name:
+                open_page(articles.title(hop.owner), hop.fact)
             else:
-                call(hop.owner.name, hop.fact)
+                open_page(hop.owner.name, hop.fact)
                 if gap == Gap("name", chain):
                     ask_after = len(steps)
-                if closed == "same_for_both":
-                    if not listed:
+                if harmless == "same_for_both":
+                    if not hits_state_it:
                         candidates = articles.namesakes(chain.start)
                         articles.rng.shuffle(candidates)
-                        call(articles.title(candidates[0]), hop.fact, "check_both")
-                        call(articles.title(candidates[1]), hop.fact)
+                        open_page(articles.title(candidates[0]), hop.fact, "check_both")
+                        open_page(articles.title(candidates[1]), hop.fact)
                     reason = "same_for_both"
-                elif not (listed and len(chain.hops) == 1):
-                    why: Thought | Literal[""] = closed if closed in ("named", "only_one") else ""
-                    call(articles.title(hop.owner), hop.fact, why, _reading(articles, hop.owner)[0])
-            if gap == Gap("year", chain, at):
+                elif not (hits_state_it and len(chain.hops) == 1):
+                    why: Thought | Literal[""] = harmless if harmless in ("named", "only_one") else ""
+                    open_page(articles.title(hop.owner), hop.fact, why, _reading(articles, hop.owner)[0])
+            if gap == Gap("year", chain, index):
                 ask_after = len(steps)
-            if closed == "same_in_all_years" and hop.is_open and len(articles.pages[hop.owner][hop.relation]) > 1:
+            if harmless == "same_in_all_years" and hop.is_open and len(articles.pages[hop.owner][hop.relation]) > 1:
                 reason = "same_for_both"
     return tuple(steps), ask_after, reason
 

@@ -93,8 +93,8 @@ def make_world(names: Names, rng: Random) -> World:
 
 def make_namesake(world: World, of: Entity, same_tag: bool, relation: str) -> Entity:
     """Draw another entity of that name and kind with facts of its own, so that the name alone does not say which is
-    meant. Both have the same years for a relation that changes over time: a year in the question must not tell the two
-    apart by accident. Everything else fits these years."""
+    meant. If `relation` changes over time, both have it in the same years: a year in the question must not distinguish
+    the two by accident. Everything else fits these years."""
     for _ in range(NAMESAKE_TRIES):
         other = _entity(world, of.kind, of.name)
         for add_relation in _ADDED_LATER.get(of.kind, ()):
@@ -123,9 +123,9 @@ def share_fact(world: World, other: Entity, of: Entity, relation: str) -> bool:
         if not _can_teach(value, other):
             return False
     elif relation in ("author", "house") and isinstance(value, Entity):
-        author = value if relation == "author" else _of_kind(other.facts["author"][0].what)
+        author = value if relation == "author" else _as_entity(other.facts["author"][0].what)
         other.facts |= {"author": [Value(author)], "year": [Value(author.number("born") + rng.randint(22, 60))]}
-        house = value if relation == "house" else _of_kind(other.facts["house"][0].what)
+        house = value if relation == "house" else _as_entity(other.facts["house"][0].what)
         if house.number("founded") > other.number("year"):
             return False
     elif relation == "founder" and isinstance(value, Entity):
@@ -169,14 +169,15 @@ def _fit_years(world: World, other: Entity, of: Entity, relation: str) -> None:
 
 
 def _set_born(world: World, person: Entity, born: int) -> None:
-    """Move the life of a person who has no other dates than a birth and a death."""
+    """Move a person's birth and death, and remove teacher and employers, which might not fit any more."""
     person.facts.pop("teacher", None)
     person.facts.pop("employer", None)
     person.facts["born"] = [Value(born)]
     person.facts["died"] = [Value(born + world.rng.randint(*LIFE))]
 
 
-def _of_kind(what: Entity | int | str) -> Entity:
+def _as_entity(what: Entity | int | str) -> Entity:
+    """The value of a fact that is known to be an entity."""
     assert isinstance(what, Entity)
     return what
 
@@ -288,7 +289,7 @@ def _alive(world: World, year: int) -> list[Entity]:
 
 
 def _holders(world: World) -> list[Value]:
-    """Draw two people with the years in which they held a post or won a prize, in order of time."""
+    """Draw two people, each with a year in which they held a post or won a prize, in order of time."""
     rng = world.rng
     while True:
         holders = [Value(one, one.number("born") + rng.randint(27, 59)) for one in rng.sample(world.person, 2)]

@@ -61,7 +61,7 @@ class StrategyFamily(Record, frozen=True):
         return bool(compare(int(b) - int(a), n) if n else compare(a, b))
 
     def formula(self, a: Amount, b: Amount, n: int) -> str:
-        """Return what to calculate; empty where a look is enough."""
+        """Return what to calculate; empty where the two values only have to be compared by eye."""
         if self.compare == "==":
             return ""
         return f"{b} - {a} {self.compare} {n}" if n else f"{a} {self.compare} {b}"
@@ -324,7 +324,7 @@ def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:
         assert not isinstance(a, Entity)
         assert not isinstance(b, Entity)
         if family.formula(a, b, n) and int(b) - int(a) in (0, n):
-            # Of any reading, not of the right one alone: `after` and `not before` part here.
+            # Checked for every interpretation: for equal values `after` and `not before` have different answers.
             raise QuestionRejected(TIE)
         return text.questions.answer_yes if family.holds(a, b, n) else text.questions.answer_no
 

@@ -42,7 +42,7 @@ def config_findings(context: RoundContext) -> list[Finding]:
 
 
 def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Check]:
-    """Checks of a training config. The trial may be shorter and have one seed; all else is required of it too."""
+    """Checks of a training config. The trial may be shorter and have one seed; otherwise the same is required."""
     remedy, remedy_zh = remedies("gates")["setting"]
     checks = []
     for name, value, rule, threshold in _required_settings(path, context.profile, at_scale):
@@ -56,7 +56,7 @@ def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Che
 def _required_settings(
     path: Path, profile: Profile, at_scale: bool
 ) -> list[tuple[str, float | None, Rule, float | None]]:
-    """Name, value, rule and threshold of every setting that a profile may require; without a threshold it does not."""
+    """Name, value, rule and threshold of every setting that a profile may require; None: it does not require it."""
     config, wanted, paths = _settings(path), profile.thresholds.config, profile.paths
     if config is None:
         return [("simulate", 1, "==", 0)]
@@ -78,17 +78,17 @@ def _required_settings(
         ("priority_sampling.by_difficulty", difficulty, "<=", 1e-9),
         ("priority_sampling.seed_ratio", min(map(sampling.ratio, steps)), ">=", wanted.seed_ratio_min),
         ("priority_sampling.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
-        # Gated runs have the user by rules. What a language model said as the user could not be derived again.
+        # Gated runs have the user by rules: replies of a language model as the user could not be derived again.
         ("user", {config.user, config.eval.user or config.user} == {"rules"}, "==", 1),
         ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
         # A lower alpha would be a weaker penalty than the documented one; 0 would switch it off.
         ("reward.alpha", reward.alpha, ">=", OVERCLAR_ALPHA),
-        # The ablation measures one alpha beside one reward, so it says nothing about a run with another.
+        # The ablation is about one alpha in one reward, so it says nothing about a run with another.
         ("reward.alpha[ablation]", reward.alpha, "==", ablation.reward.alpha),
         ("reward.outcome[ablation]", reward.outcome, "==", ablation.reward.outcome),
         ("reward.info[ablation]", reward.info, "==", ablation.reward.info),
         ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
-        # The weights that were calibrated and compared must be those that reward the run.
+        # The run must be rewarded by the weights that were calibrated and compared.
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
         ("seed_pool", _is_file(config.seed_pool, paths.balanced), "==", 1),
         ("shadow_set", _is_file(config.shadow_set, paths.shadow_set), "==", 1),
@@ -101,13 +101,13 @@ def _required_settings(
 
 
 def _settings(path: Path) -> TrainConfig | None:
-    """The training config; None where `simulate` is anything but a plain `false`: such a config cannot be loaded."""
+    """The training config; None if `simulate` is anything but a plain `false`: such a config cannot be loaded."""
     raw = read_yaml(path)
     return None if isinstance(raw, dict) and raw.get("simulate", False) is not False else load_train_config(path)
 
 
 def _of_trial(one: Check) -> Check:
-    """The check under the name of the trial: `kl_alert[trial]`, `target_kl[least,trial]`."""
+    """The check under the trial's name for it: `kl_alert[trial]`, `target_kl[least,trial]`."""
     return replace(one, name=f"{one.name[:-1]},trial]" if one.name.endswith("]") else f"{one.name}[trial]")
 
 
@@ -120,7 +120,7 @@ def _is_file(ours: Path | None, theirs: Path) -> bool:
 
 
 def _unstable_check(path: Path, context: RoundContext) -> Check:
-    """Every sample whose weight the config lowers is one of the pool, scored live, on which the votes disagreed."""
+    """Checks that the config lowers the weight only of samples of the pool whose live votes disagreed."""
     config = _settings(path)
     file = config.reward.unstable_list if config else None
     listed = {line.id: line for line in read_records(file, Score)} if file else {}
@@ -132,7 +132,7 @@ def _unstable_check(path: Path, context: RoundContext) -> Check:
 
 
 def _warm_start_check(path: Path, context: RoundContext) -> Check:
-    """No demonstration that is trained on shows a sample of the shadow set."""
+    """Checks that no demonstration of the warm start contains a sample of the shadow set."""
     paths, limits, leaks = context.profile.paths, context.profile.thresholds.pool, 0
     if (config := _settings(path)) and config.warm_start:
         files = (paths.balanced, paths.shadow_set)
@@ -146,6 +146,7 @@ def _demonstration_leaks(pool: Path, shadow: Path, n: int, similarity: float, *d
 
 
 def _evidence(path: Path) -> dict[str, str]:
+    """Fingerprints of a config and of the files that it names. Refuses an own class of an installed package."""
     config, read = _settings(path), config_files(path)
     for name in config.own_classes if config else ():
         if (file := class_file(name)) and not file.is_file() and not PACKAGE_FACTS.is_file():

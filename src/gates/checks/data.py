@@ -45,16 +45,16 @@ def pool_findings(context: RoundContext) -> list[Finding]:
 
 
 def _not_rebuilt(paths: Paths, shadow: list[Sample]) -> int:
-    """Number of samples that differ in anything from what the builder gives for the sidecar's plan and the profile's
-    templates, or are too many or too few."""
+    """Number of samples that are missing, too many, or in any way different from those that the builder makes by the
+    sidecar's plan and the profile's templates."""
     meta = read_meta(paths.shadow_set)
     again = list(rebuilt_samples(meta, meta.n, paths.templates))
     return sum(ours != theirs for ours, theirs in zip(shadow, again, strict=False)) + abs(len(shadow) - len(again))
 
 
 def _other_plan(paths: Paths, mix: Mapping[Task, float]) -> int:
-    """Number of settings in the plan of the shadow set that are not those of `shadow-run` on the pool's source, or not
-    the profile's mix: a set of easier questions would be rebuilt as well."""
+    """Number of settings in the shadow set's plan that are not those of `shadow-run` on the pool's source, plus 1 if
+    its mix is not the profile's. `_not_rebuilt` alone would accept a set of easier questions."""
     plan, pool = plan_of(read_meta(paths.shadow_set)), plan_of(read_meta(paths.pool))
     usual = BuildPlan(
         plan.n, plan.mix, plan.seed, pool.langs, plan.templates_dir,
@@ -82,7 +82,7 @@ def difficulty_findings(context: RoundContext) -> list[Finding]:
 
 
 def _is_edited(path: Path, kind: str, pool: Path) -> bool:
-    """Whether a sidecar says anything but what follows from the pool's sidecar, which the builder wrote."""
+    """Whether a sidecar differs from the one that follows from the pool's sidecar, which the builder wrote."""
     lines = sum(1 for _ in read_lines(path))
     wanted = derived_meta(read_meta(pool), kind, lines, sha256_file(path), path, pool, sha256_file(pool))
     return read_meta(path) != wanted

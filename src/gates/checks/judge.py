@@ -1,12 +1,12 @@
-"""The gate `judge`: does the judge read what it scores?
+"""The gate `judge`: whether the judge reads what it scores.
 
     judge_noise       share of the variance of scores that is within repeats of one dialogue, not between dialogues
     canaries_fooled   share of canaries (worthless answers) that score at least as high as the good dialogue
 
-The repeats are of recorded episodes whose scores the run uses, half of the calibration and half of the shadow run: a
-stub that answered only for the earlier scores, or only in this round, contradicts the real judge and shows as noise.
-Good dialogues are demonstrations of the pool; each has one canary, of the next kind in turn. The seed fixes the draw,
-so a round that is repeated finds all votes in the cache.
+The repeats are of recorded episodes whose scores the run uses, half from the calibration and half from the shadow run.
+If a stub gave either the earlier scores or those of this round, they contradict each other, which shows as noise. Good
+dialogues are demonstrations of the pool; each has one canary, of the next kind in turn. The seed fixes the draw, so a
+repeated round finds all votes in the cache.
 With n = `counts.judge_samples`: n repeats, n good dialogues and n canaries, K votes each.
 """
 
@@ -35,15 +35,15 @@ from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .provenance import proved
 
-_REPEAT = re.compile(r"(.+)-repeat-(calibration|shadow)")
-_CANARY = re.compile(r"(.+)-canary-\d+")
+_REPEAT = re.compile(r"(?P<id>.+)-repeat-(?P<stage>calibration|shadow)")
+_CANARY = re.compile(r"(?P<id>.+)-canary-\d+")
 
 
 def judge_exam(context: RoundContext) -> tuple[list[Dialogue], frozenset[str]]:
     """Dialogues that show whether a judge reads: good ones, canaries and repeats; and the ids of the repeats."""
     paths, n = context.profile.paths, context.profile.thresholds.counts.judge_samples
     good = choose(list(read_unique(paths.balanced, Sample)), n, SEED)
-    kinds = [list(canary_samples(one).values()) for one in good]
+    all_canaries = [list(canary_samples(one).values()) for one in good]
     repeats = []
     for stage, episodes, scores, size in (
         ("calibration", paths.calibration_episodes, paths.calibration_scores, (n + 1) // 2),
@@ -52,7 +52,7 @@ def judge_exam(context: RoundContext) -> tuple[list[Dialogue], frozenset[str]]:
         scored = {line.id for line in read_records(scores, Score)}
         recorded = [one for one in read_unique(episodes, RecordedEpisode) if one.id in scored]
         repeats += [replace(one, id=f"{one.id}-repeat-{stage}") for one in choose(recorded, size, SEED)]
-    canaries = [of_sample[place % len(of_sample)] for place, of_sample in enumerate(kinds)]
+    canaries = [kinds[place % len(kinds)] for place, kinds in enumerate(all_canaries)]
     return [*good, *canaries, *repeats], frozenset(one.id for one in repeats)
 
 
@@ -67,7 +67,7 @@ def score_exam(
 
 
 def judge_findings(context: RoundContext) -> list[Finding]:
-    """Red where the profile requires a judge that reads. Elsewhere the two shares are ambers, not findings."""
+    """The findings of the gate. If the profile does not require a judge that reads, the two shares are only ambers."""
     paths, limits = context.profile.paths, context.profile.thresholds
     stated = {line.id: line for line in read_unique(context.exam, Score)}
     dialogues, _ = judge_exam(context)
@@ -81,15 +81,21 @@ def judge_findings(context: RoundContext) -> list[Finding]:
 
 
 def exam_checks(context: RoundContext, remedy: Literal["gates", "ambers"]) -> list[Check]:
-    """Both shares, from the scores alone; `judge_scored` shows whether these are the judge's."""
+    """Checks of both shares, from the scores alone. The check `judge_scored` is on whether the judge gave them."""
     paths, limits, texts = context.profile.paths, context.profile.thresholds.judge, remedies(remedy)
-    first = {
+    first_scores = {
         stage: {line.id: line.overall for line in read_records(path, Score)}
         for stage, path in (("calibration", paths.calibration_scores), ("shadow", paths.shadow_scores))
     }
-    found = {line.id: line.overall for line in read_unique(context.exam, Score)}
-    repeats = [(first[of[2]].get(of[1]), one) for name, one in found.items() if (of := _REPEAT.fullmatch(name))]
-    canaries = [(found.get(of[1]), one) for name, one in found.items() if (of := _CANARY.fullmatch(name))]
+    scores = {line.id: line.overall for line in read_unique(context.exam, Score)}
+    repeats = [
+        (first_scores[match["stage"]].get(match["id"]), score)
+        for name, score in scores.items()
+        if (match := _REPEAT.fullmatch(name))
+    ]
+    canaries = [
+        (scores.get(match["id"]), score) for name, score in scores.items() if (match := _CANARY.fullmatch(name))
+    ]
     fooled = [canary >= good for good, canary in _scored(canaries)]
     share = fmean(fooled) if fooled else None
     return [
@@ -99,13 +105,14 @@ def exam_checks(context: RoundContext, remedy: Literal["gates", "ambers"]) -> li
 
 
 def _scored(pairs: Sequence[tuple[float | None, float | None]]) -> list[tuple[float, float]]:
+    """The pairs with two scores."""
     return [(one, other) for one, other in pairs if one is not None and other is not None]
 
 
 def noise(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Variance within the pairs as a share of all variance: 1 - ICC(1), one-way, of two scores of each dialogue.
 
-    Below 0.5 the variance between dialogues is the larger one. None if all scores are the same: nothing was told apart.
+    Below 0.5 the variance between dialogues is larger. None if all scores are the same: no dialogues were told apart.
 
     >>> noise([(0.2, 0.2), (0.9, 0.9)]), noise([(0.2, 0.9), (0.9, 0.2)]), noise([(0.7, 0.7), (0.7, 0.7)])
     (0.0, 1.0, None)
@@ -113,6 +120,6 @@ def noise(pairs: Sequence[tuple[float, float]]) -> float | None:
     if len(pairs) < 2:
         return None
     within = fmean((one - other) ** 2 / 2 for one, other in pairs)
-    # The mean of two scores still has half of the variance within.
+    # The mean of two scores still has half of the variance within pairs.
     between = max(0.0, variance((one + other) / 2 for one, other in pairs) - within / 2)
     return within / (between + within) if between + within else None

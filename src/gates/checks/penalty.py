@@ -1,8 +1,8 @@
 """The gates `penalty` and `ablation`.
 
 The penalty is computed for a few known cases. Its ablation is measured again from the held-out episodes of the two
-policies, one trained with the penalty and one without: replies, success and rewards are computed from the policy's
-words, and the seals of both final models must be of runs with the profile's settings, size, seeds and files.
+policies, one trained with the penalty and one without. Replies, success and rewards are computed again from the
+policy's messages, and the seals of both final models must be of runs with the profile's settings, seeds and files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ...data.pool.shadow_set import evenly_spaced, read_set
 from ...eval.ablation import AblationPlan, is_sealed_as, profile_plan, read_seal_of, side_config
 from ...eval.compare import SeedPair, ablation_checks, ablation_figures
 from ...eval.replay import Replay
-from ...utils.process_map import usable_cores
+from ...utils.processes import usable_cores
 from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
 
 CASES = (
@@ -38,7 +38,7 @@ CASES = (
     (True, 1, 0.0),
     (True, 5, 0.0),
 )
-"""needs_clarification, asks, and the penalty: no ask; 1, 2 and 5 needless asks; needed asks."""
+"""needs_clarification, number of asks, penalty. In order: no ask; 1, 2 and 5 needless asks; needed asks."""
 
 
 def penalty_findings(context: RoundContext) -> list[Finding]:
@@ -57,7 +57,7 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
     # Leaving out samples could leave out those on which the penalty does harm.
     held_out = evenly_spaced(samples, plan.n)
     chosen = sum(_sample_ids(run) != sorted(one.id for one in held_out) for run in runs)
-    not_sealed, not_played = _unproved(context, config, plan, pairs, held_out)
+    not_sealed, not_replayed = _unproved(context, config, plan, pairs, held_out)
     fewest, counts = min(map(len, runs)), limits.counts
     checks = [
         check("ablation_seeds", len(pairs), ">=", counts.ablation_seeds, *remedy["ablation_episodes"]),
@@ -65,7 +65,7 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
         check("runs_on_other_samples", differing, "==", 0, *remedy["runs_on_other_samples"]),
         check("samples_chosen_by_hand", chosen, "==", 0, *remedy["samples_chosen_by_hand"]),
         check("runs_not_sealed", not_sealed, "==", 0, *remedy["runs_not_sealed"]),
-        check("episodes_not_played", not_played, "==", 0, *remedy["ablation_not_played"]),
+        check("episodes_not_played", not_replayed, "==", 0, *remedy["ablation_not_played"]),
     ]
     if not differing:  # policies on different samples cannot be compared
         changes, figures = ablation_figures(pairs, SEED)
@@ -84,18 +84,18 @@ def _unproved(
     pairs: Sequence[SeedPair],
     held_out: Sequence[Sample],
 ) -> tuple[int, int | None]:
-    """Numbers of runs without the seal of a run with these settings, files and seeds, and of episodes that do not
-    follow from the policy's words; None where the seeds are not those of the profile."""
+    """Number of runs that are not sealed with these settings, files and seeds, and number of episodes that do not
+    follow from the policy's messages (None if the seeds are not those of the profile)."""
     paths = context.profile.paths
     if sorted(plan.seeds) != sorted(pair.seed for pair in pairs):
         return 2 * len(pairs), None
     sources = source_files(config) | {"shadow_set": sha256_file(paths.shadow_set)}
-    # What the penalty does to another model, or on other samples, says nothing about this run.
+    # An ablation of another model, or on other samples, says nothing about this run.
     is_this_run = sources["base_model"] == base_sha256(load_train_config(paths.config).base_model)
     is_this_run &= real_path(config.seed_pool) in (real_path(paths.pool), real_path(paths.balanced))
     known = {one.id: one for one in held_out}
     started: list[Callable[[], list[list[bool]]]] = []
-    not_sealed = not_played = 0
+    not_sealed = not_replayed = 0
     for side in ABLATION_SIDES:
         own = side_config(config, plan, penalty=side == "with")
         replay = Replay(own)
@@ -105,12 +105,12 @@ def _unproved(
             episodes = pair.with_penalty if side == "with" else pair.without
             played = [(known[one.sample_id], [(pair.seed, one)]) for one in episodes if one.sample_id in known]
             started.append(replay.start(played if replay.is_complete else [], usable_cores(most=16)))
-            not_played += len(episodes)
-    return not_sealed, not_played - sum(agrees for verdicts in started for row in verdicts() for agrees in row)
+            not_replayed += len(episodes)
+    return not_sealed, not_replayed - sum(agrees for verdicts in started for row in verdicts() for agrees in row)
 
 
 def read_pairs(folder: Path) -> list[SeedPair]:
-    """Held-out episodes of both policies, one entry a seed."""
+    """Held-out episodes of both policies by seed."""
     remedy, _ = remedies("gates")["ablation_episodes"]
     pairs = []
     for one in sorted(folder.glob("seed_*")):

@@ -1,8 +1,8 @@
 """Recorded episodes and judge scores, derived again from what they were made from.
 
-A recorded episode must follow from its sample: the dialogue is replayed. A stored score is not believed: it must be in
-the ledger, its medians must follow from votes that have ledger lines of their own, and for each vote the cache must
-hold the judge's reply to this very dialogue.
+A recorded episode must follow from its sample: the dialogue is replayed. A stored score counts only if it is in the
+ledger, its medians follow from votes with ledger lines of their own, and the cache has the judge's reply to this very
+dialogue for each vote.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def derive_episodes(
     draw: Callable[[int], Sequence[Sample]],
     seed: int,
 ) -> tuple[list[ScoredEpisode], dict[str, int]]:
-    """The episodes of a file rated again, and the number of those that could not be derived, by check.
+    """The episodes of a file, rated again, and the numbers of those that could not be derived, by name of the check.
 
-    `draw(n)` gives the random sample of n samples that should have been played; `seed` draws what is judged.
+    `draw(n)`: the n samples that should have been played. `seed`: of the draw of the episodes to be judged.
     """
     recorded = list(read_unique(episodes, RecordedEpisode))
     wanted = {one.episode.sample_id for one in recorded}
@@ -68,12 +68,12 @@ def derive_episodes(
 
 def _difference(ids: Iterable[str], drawn: Iterable[str]) -> int:
     """Number of ids that are in one and not in the other, repetitions counted."""
-    ours, theirs = Counter(iter(ids)), Counter(iter(drawn))
-    return (ours - theirs).total() + (theirs - ours).total()
+    actual, wanted = Counter(iter(ids)), Counter(iter(drawn))
+    return (actual - wanted).total() + (wanted - actual).total()
 
 
 def proved(context: RoundContext, dialogues: Sequence[Dialogue], stated: dict[str, Score]) -> set[str]:
-    """Ids of the dialogues whose score follows from the ledger and from stored replies to that dialogue."""
+    """Ids of the dialogues whose stated score follows from the ledger and from stored replies to that dialogue."""
     known = in_ledger(context.ledger, context.scoring.votes, stated.values())
     scored = [(one, known[one.id]) for one in dialogues if one.id in known]
     replies = read_replies(context.scoring.cache, {call.key for _, scoring in scored for call in scoring.calls})
@@ -81,7 +81,7 @@ def proved(context: RoundContext, dialogues: Sequence[Dialogue], stated: dict[st
 
 
 def in_ledger(ledger: Path, votes: VotesSection, stated: Iterable[Score]) -> dict[str, Scoring]:
-    """The scorings, by id, that the ledger records as stated and whose scores follow from votes in the ledger."""
+    """The scorings of the stated scores that agree with the ledger and follow from votes in it, by dialogue id."""
     scores = {score.id: score for score in stated}
     known = read_scorings(ledger, {score.scoring for score in scores.values()})
     live = {name: score for name, score in scores.items() if score.live and score.overall is not None}
@@ -105,7 +105,7 @@ def _has_replies(one: Dialogue, scoring: Scoring, replies: dict[str, list[Stored
     votes = [call for call in scoring.calls if call.scores and call.status.startswith("ok")]
     return bool(votes) and all(
         any(
-            stored.ask.key == call.key and stored.ask.text == text and stored.scores == call.scores
+            stored.request.key == call.key and stored.request.text == text and stored.scores == call.scores
             for stored in replies.get(call.key, ())
         )
         for call in votes

@@ -1,4 +1,4 @@
-"""The gates `weights`, `calibration` and `shadow`, derived again from recorded episodes and stored judge replies."""
+"""The gates `weights`, `calibration` and `shadow`, measured on recorded episodes and stored judge replies."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measur
 from .provenance import derive_episodes
 
 SAME = 1e-9
+"""Maximum difference between weights of the file and of the fit."""
 
 
 def weights_findings(context: RoundContext) -> list[Finding]:
@@ -39,7 +40,7 @@ def weights_findings(context: RoundContext) -> list[Finding]:
 
 
 def calibration_findings(context: RoundContext) -> list[Finding]:
-    """The weights are fitted again; the file must hold what the fit gives."""
+    """Fits the weights again: those in the file must be the same."""
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
     how = stated.calibrated
@@ -74,7 +75,7 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
 
 
 def shadow_findings(context: RoundContext) -> list[Finding]:
-    """Old and new score are compared again on the shadow set."""
+    """Compares old and new score again on the shadow set."""
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
     draw = partial(draw_shadow, read_set(paths.shadow_set), seed=SEED, stratify=True)

@@ -1,7 +1,7 @@
 """Live scoring: the gates `fresh` and `scoring` of a round, and the verb `validate_scores`.
 
-`fresh`: in every round a few samples that were never scored are drawn at random and scored live. What was measured
-yesterday can be copied today; a judge that answers now, about samples that it cannot have seen, cannot.
+`fresh`: every round draws a few samples that were never scored, and scores them live. Earlier scores could have been
+copied; scores of samples that nobody could foresee cannot.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...scoring.judge import Tally
 from ...scoring.ledger import lines
 from ...scoring.providers import settings_for
 from ...scoring.score_pool import ScoringJob, score_dialogues
-from ...scoring.scores import Score, first_ask
+from ...scoring.scores import Score, first_request
 from ...scoring.store import Store
 from ...scoring.stub_checks import is_paid, latency_checks, sameness_checks
 from ...scoring.types import ScoringEntry
@@ -40,24 +40,25 @@ GENUINE = frozenset({"not_live", "not_in_ledger"})
 def score_fresh(
     context: RoundContext, environment: Mapping[str, str], tell: Tell, progress: Callable[[Tally], None]
 ) -> int:
-    """Draws samples that were never scored and has them scored live. Returns the seed of the draw."""
+    """Draws samples that were never scored and scores them live. Returns the seed of the draw."""
     seed = secrets.randbelow(2**31)
     context.fresh.unlink(missing_ok=True)
     settings = settings_for(environment, context.scoring, "")
     if not settings.live:
         raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
     with Store(context.scoring.cache, context.scoring.ttl_days) as store:
-        drawn = draw_fresh(context, seed, lambda one: store.get(first_ask(one, settings.provider)) is None)
-    order = ScoringJob(context.profile.paths.balanced, context.fresh, None, seed)
-    score_dialogues(drawn, order, settings, tell, progress)
+        drawn = draw_fresh(context, seed, lambda one: store.get(first_request(one, settings.provider)) is None)
+    job = ScoringJob(context.profile.paths.balanced, context.fresh, None, seed)
+    score_dialogues(drawn, job, settings, tell, progress)
     return seed
 
 
 def draw_fresh(context: RoundContext, seed: int, unanswered: Callable[[Sample], bool]) -> list[Sample]:
-    """A random sample of those that are in no line of the ledger and that the judge has not answered about.
+    """A random sample of those that are in no line of the ledger and about which the judge was never asked.
 
-    The cache can know a dialogue that the ledger does not: a policy may have said word for word what a sample
-    demonstrates, and a round that was killed leaves votes without a ledger line.
+    `unanswered` tells whether the cache has no vote on a sample. The cache may have votes that the ledger does not list
+    for this sample: a policy may have said word for word what it demonstrates, and a killed round leaves votes without
+    a ledger line.
     """
     scored = (
         {line.entry.sample for line in lines(context.ledger) if isinstance(line.entry, ScoringEntry)}
@@ -74,7 +75,7 @@ def draw_fresh(context: RoundContext, seed: int, unanswered: Callable[[Sample], 
 
 
 def fresh_findings(context: RoundContext) -> list[Finding]:
-    """Measured on scores, ledger and stored replies: what the round itself reported is not believed either."""
+    """The gate `fresh`, measured on scores, ledger and stored replies, not on what the round itself reported."""
     stated = {line.id: line for line in read_records(context.fresh, Score)}
     samples = [one for one in read_records(context.profile.paths.balanced, Sample) if one.id in stated]
     scorings = read_scorings(context.ledger, {line.scoring for line in stated.values()})
@@ -96,20 +97,20 @@ def fresh_findings(context: RoundContext) -> list[Finding]:
 
 
 def scoring_findings(context: RoundContext, environment: Mapping[str, str]) -> list[Finding]:
-    """Gate `scoring` in a round: all that `assert_not_simulated` checks, environment and configs included."""
+    """The gate `scoring` in a round: all checks of `assert_not_simulated`, environment and configs included."""
     made = assert_not_simulated(context.cache_hit_lt, environment, context.profile.name)
     return findings_of("scoring", made.checks, evidence_of(DEFAULT))
 
 
 def ledger_findings(context: RoundContext, provider: str) -> list[Finding]:
-    """Gate `scoring` measured later: the part that the ledger alone shows."""
+    """The gate `scoring` when a round is measured again: the part that the ledger alone shows."""
     _, checks = ledger_checks(context.ledger, provider, context.cache_hit_lt, context.scoring)
     return findings_of("scoring", checks, evidence_of(DEFAULT))
 
 
 def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path, profile: str = "rc1") -> Report:
-    """Checks a file of live scores: complete, all from calls in the profile's ledger, and a judge that agrees with
-    itself."""
+    """The report on a file of live scores: it must be complete, all scores must be in the profile's ledger, and votes
+    must agree."""
     started = now()
     scores, scoring = list(read_unique(path, Score)), scoring_of(load_profile(profile))
     if not scores:

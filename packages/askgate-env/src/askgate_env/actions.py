@@ -48,18 +48,18 @@ def parse(text: str, tools: Sequence[str] = TOOLS) -> Action:
     if opened is None:
         return Action("none", text.strip())
     closed = _END.search(text, opened.end())
-    said = text[opened.end() : closed.start() if closed else len(text)].strip()
+    content = text[opened.end() : closed.start() if closed else len(text)].strip()
     thought = text[: opened.start()].replace(THINK, "").replace(THOUGHT, "").strip()
     tag = opened[1]
-    if not said or not _offered(tag, tools):
+    if not content or not _offered(tag, tools):
         return Action("none", text.strip())
     if tag in TOOLS:
-        return Action("call", said, tag, thought)
-    return Action("ask" if tag == "ask" else "answer", said, "", thought)
+        return Action("call", content, tag, thought)
+    return Action("ask" if tag == "ask" else "answer", content, "", thought)
 
 
 def say(turn: Turn, close: bool = True) -> str:
-    """A turn of a demonstration as the policy would say it. Without `close` the end of the turn closes the tag."""
+    """The text of a demonstration's policy turn. Without `close` it has no closing tag; the turn's end closes it."""
     tag = turn.tool if turn.act == "call" else turn.act
     if turn.by != "assistant" or tag not in TAGS:
         raise ValueError(f"not an action of a policy: {turn}")
@@ -68,10 +68,11 @@ def say(turn: Turn, close: bool = True) -> str:
     return f"{turn.thought}\n<{tag}>{turn.text}</{tag}>".lstrip("\n")
 
 
-def spoken(turn: Turn) -> str:
-    """A text that `parse` reads as this turn; what the policy said may have had its thoughts in other places.
+def replay_text(turn: Turn) -> str:
+    """A text that `parse` reads as this recorded turn. In the text that the policy sampled, the thought may have been
+    in other places.
 
-    >>> parse(spoken(Turn("assistant", "answer", "2", "<calc>1+1</calc>")))
+    >>> parse(replay_text(Turn("assistant", "answer", "2", "<calc>1+1</calc>")))
     Action(kind='answer', text='2', tool='', thought='<calc>1+1</calc>')
     """
     tag = turn.tool if turn.act == "call" else turn.act
@@ -97,15 +98,18 @@ def _offered(tag: str, tools: Sequence[str]) -> bool:
 
 
 def _first_action(text: str) -> re.Match[str] | None:
-    """The first action tag outside think blocks. A cue may open the first block, so `</think>` can come alone."""
-    lead = text.find(THOUGHT)
-    at = lead + len(THOUGHT) if lead >= 0 and THINK not in text[:lead] else 0
-    while act := _OPENING.search(text, at):
-        block = text.find(THINK, at, act.start())
+    """The first action tag outside think blocks.
+
+    The prompt of a thinking model may already open the first block; then the text has its `</think>` alone.
+    """
+    first_end = text.find(THOUGHT)
+    start = first_end + len(THOUGHT) if first_end >= 0 and THINK not in text[:first_end] else 0
+    while tag := _OPENING.search(text, start):
+        block = text.find(THINK, start, tag.start())
         if block < 0:
-            return act
-        end = text.find(THOUGHT, block)
-        if end < 0:
+            return tag
+        block_end = text.find(THOUGHT, block)
+        if block_end < 0:
             return None
-        at = end + len(THOUGHT)
+        start = block_end + len(THOUGHT)
     return None

@@ -27,7 +27,7 @@ class Token(NamedTuple):
     concepts: Concepts
     """The stem, and `=name` for each group of synonyms that it belongs to."""
     soft: bool
-    """Whether it says little by itself: *use*, *make*."""
+    """Whether it carries little meaning by itself: *use*, *make*."""
 
 
 class Language:
@@ -48,21 +48,21 @@ class Language:
             for word in group.split():
                 self.groups.setdefault(self.stem(word), set()).add(f"={name}")
 
-        def named(key: str) -> set[str]:
+        def group_concepts(key: str) -> set[str]:
             return {f"={name}" for name in lists[key].split()}
 
-        self.soft = named("soft_groups")
-        """Groups of words that say little."""
-        self.types = named("type_groups")
+        self.soft = group_concepts("soft_groups")
+        """Groups of words that carry little meaning by themselves."""
+        self.types = group_concepts("type_groups")
         """Groups of words that only say which kind of quantity is meant."""
-        self.distinct = named("distinct_groups")
-        """Groups of words that mean one quantity and no other of its kind: a width is no length."""
-        self.times = named("time_groups")
+        self.distinct = group_concepts("distinct_groups")
+        """Groups of words for one quantity that no other of its kind satisfies: a width is not a length."""
+        self.times = group_concepts("time_groups")
         """Groups of words that mean a span of time."""
-        self.attributes = named("attributes")
+        self.attributes = group_concepts("attributes")
         """Groups of words that mean a fact in an article."""
         self.tags = {self.stem(word) for word in lists["tags"].split()}
-        """Words that ask for what usually tells two things of one name apart: a profession, a region, a genre."""
+        """Words for what usually distinguishes two things of one name: a profession, a region, a genre."""
         self.unit_of_concept = {f"={name}": unit for name, unit in lists["unit_of_group"].items()}
         self.unit_of_word = {word: unit for unit, group in lists["units"].items() for word in group.split()}
         self.amount_nouns = {self.stem(noun) for noun in lists["amount_nouns"].split()}
@@ -71,13 +71,17 @@ class Language:
         self.measures = set(lists["measures"])
         self.phrases = [(re.compile(phrase), word) for phrase, word in lists["phrases"].items()]
         """Phrases that a single word replaces before anything else."""
-        self.find = {name: re.compile(pattern) for name, pattern in lists["patterns"].items()}
-        whole = {*self.groups, *self.neutral, *self.amount_nouns, *self.tags, *lists.get("compounds", "").split()}
-        longest_first = "|".join(re.escape(word) for word in sorted(whole, key=len, reverse=True))
-        self.cut = re.compile(rf"\d+(?:\.\d+)?|[a-z]+|{longest_first}|\w")
+        self.patterns = {name: re.compile(pattern) for name, pattern in lists["patterns"].items()}
+        known_words = {*self.groups, *self.neutral, *self.amount_nouns, *self.tags, *lists.get("compounds", "").split()}
+        longest_first = "|".join(re.escape(word) for word in sorted(known_words, key=len, reverse=True))
+        self.chinese_word = re.compile(rf"\d+(?:\.\d+)?|[a-z]+|{longest_first}|\w")
+
+    def implied_types(self, units: Iterable[str]) -> set[str]:
+        """Concepts of `types` that a quantity of these kinds implies: *cost* for an amount of money."""
+        return {concept for concept in self.types if self.unit_of_concept[concept] in units}
 
     def stem(self, word: str) -> str:
-        """The stem of an English word; a Chinese word is its own.
+        """The stem of an English word; a Chinese word is its own stem.
 
         >>> [language("en").stem(word) for word in ("spent", "carries", "planned", "hourly", "costs", "priced")]
         ['spend', 'carry', 'plan', 'hour', 'cost', 'pric']
@@ -85,9 +89,9 @@ class Language:
         if self.lang == "zh":
             return word
         word = self.irregular.get(word, word)
-        for ending, instead in _ENDINGS.items():
+        for ending, replacement in _ENDINGS.items():
             if word.endswith(ending) and len(word) - len(ending) > 2 and not word.endswith(("ss", "us", "is")):
-                word = word[: -len(ending)] + instead
+                word = word[: -len(ending)] + replacement
                 if ending in ("ing", "ed") and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
                     word = word[:-1]
                 break
@@ -113,17 +117,17 @@ def token_of(word: str, lang: Lang) -> Token | None:
 @lru_cache(maxsize=8192)
 def tokens(text: str, lang: Lang) -> tuple[Token, ...]:
     """Content words of a text in lower case."""
-    cut = words(text) if lang == "en" else language(lang).cut.findall(text)
-    return tuple(token for word in cut if (token := token_of(word, lang)) is not None)
+    found = words(text) if lang == "en" else language(lang).chinese_word.findall(text)
+    return tuple(token for word in found if (token := token_of(word, lang)) is not None)
 
 
 @lru_cache(maxsize=8192)
 def unknown_words(text: str, lang: Lang) -> tuple[str, ...]:
-    """Words of a text in lower case that are in no list. Chinese characters of none in a row count as one word."""
+    """Words of a text in lower case that are in no list; of Chinese characters, a run that is in none is one word."""
     if lang == "en":
         return tuple(token.stem for token in tokens(text, lang) if not token.soft and len(token.concepts) == 1)
     lists, runs, end = language("zh"), list[str](), -1
-    for piece in lists.cut.finditer(text):
+    for piece in lists.chinese_word.finditer(text):
         if piece[0] in lists.groups or piece[0] in lists.tags or token_of(piece[0], "zh") is None:
             continue
         if piece.start() == end:
@@ -139,8 +143,8 @@ def concepts_of(texts: Iterable[str], lang: Lang) -> Concepts:
     return union(token.concepts for text in texts for token in tokens(fold(text), lang))
 
 
-def union(some: Iterable[Concepts]) -> Concepts:
-    return frozenset().union(*some)
+def union(concept_sets: Iterable[Concepts]) -> Concepts:
+    return frozenset().union(*concept_sets)
 
 
 def fold(text: str) -> str:
@@ -158,9 +162,9 @@ def normalize(text: str, lang: Lang) -> str:
 
 
 def names_in(text: str, lang: Lang) -> Concepts:
-    """Stems of the capitalized words of an English text that it does not also write small."""
+    """Stems of the words that an English text writes with a capital and nowhere without."""
     if lang == "zh":
         return frozenset()
-    small = set(re.findall(r"\b[a-z][\w'-]*", text))
+    lower_case = set(re.findall(r"\b[a-z][\w'-]*", text))
     names = re.findall(r"\b[A-Z][\w-]*", text)
-    return frozenset(language("en").stem(name.lower()) for name in names if name.lower() not in small)
+    return frozenset(language("en").stem(name.lower()) for name in names if name.lower() not in lower_case)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from .actions import TOOLS, malformed, parse, spoken, system
+from .actions import TOOLS, malformed, parse, replay_text, system
 from .success import correct
 from .tools import calc, wiki
 from .types import End, Episode, Level, Sample, Turn
@@ -19,13 +19,13 @@ from .user_simulator import informs
 from .users import User, rules
 
 MAX_TURNS = 6
-"""Most turns of the policy where nothing else is asked for."""
+"""Default of the maximum number of policy turns."""
 Watch = Callable[[Turn], None]
 """Gets every turn of a dialogue as it is made, except the first message of the user."""
 
 
 def unwatched(turn: Turn) -> None:
-    return
+    """The `Watch` that does nothing."""
 
 
 class Env:
@@ -92,7 +92,7 @@ class Env:
         return next(turn.act for turn in reversed(self.turns) if turn.by == "assistant")
 
     def finish(self, end: End, text: str = "") -> None:
-        """Ends the episode from outside, when tokens run out. `text` is what the policy had said of its turn."""
+        """Ends the episode from outside, when tokens run out. `text` is the part of the turn that was sampled."""
         if self.end is not None:
             raise RuntimeError("the episode is over")
         if text:
@@ -122,10 +122,10 @@ class Env:
         )
 
 
-def play(sample: Sample, said: Sequence[str], max_turns: int = MAX_TURNS) -> Episode:
-    """The episode in which the policy says these turns. One that they do not complete ran out of tokens."""
+def play(sample: Sample, policy_texts: Sequence[str], max_turns: int = MAX_TURNS) -> Episode:
+    """The episode of a policy that says these texts, one a turn. If they do not end it, its end is `length`."""
     env = Env(sample, max_turns)
-    for text in said:
+    for text in policy_texts:
         env.step(text)
     if env.end is None:
         env.finish("length")
@@ -135,21 +135,21 @@ def play(sample: Sample, said: Sequence[str], max_turns: int = MAX_TURNS) -> Epi
 def matches_replay(
     episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS, max_turns: int | None = None, user: User = rules
 ) -> bool:
-    """Whether the environment gives this very episode for the policy's turns.
+    """Whether the environment makes the same episode again from the policy's turns.
 
     Without `max_turns`, any number of turns is accepted where the episode ran out of turns. That an episode ran out of
-    tokens cannot be replayed and is accepted as recorded. Only a user that always says the same can be replayed: the
-    rules and the noisy user, but no language model.
+    tokens cannot be replayed and is accepted as recorded. `user` must be deterministic: the rules or the noisy user,
+    not a language model.
     """
-    said = [turn for turn in episode.turns if turn.by == "assistant"]
-    cut_off = episode.end == "length" and episode.turns[-1:] == tuple(said[-1:])
-    env = Env(sample, max_turns or len(said) + (episode.end != "turns"), tools, user)
-    for turn in said[: len(said) - cut_off]:
+    policy_turns = [turn for turn in episode.turns if turn.by == "assistant"]
+    cut_off = episode.end == "length" and episode.turns[-1:] == tuple(policy_turns[-1:])
+    env = Env(sample, max_turns or len(policy_turns) + (episode.end != "turns"), tools, user)
+    for turn in policy_turns[: len(policy_turns) - cut_off]:
         if env.end is not None:
             return False
-        env.step(spoken(turn))
+        env.step(replay_text(turn))
     if env.end is None and episode.end == "length":
-        env.finish("length", said[-1].text if cut_off else "")
+        env.finish("length", policy_turns[-1].text if cut_off else "")
     if env.end is None:
         return False
     derived = env.episode(episode.seed, episode.level)

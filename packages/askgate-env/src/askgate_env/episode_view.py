@@ -47,9 +47,9 @@ class EpisodeView(Record, frozen=True):
             if turn.act == act
         )
 
-    def heard_before(self, place: int) -> str:
-        """Messages of user and tools before the turn at that place."""
-        return "\n".join(turn.text for turn in self.turns[:place] if turn.by != "assistant")
+    def text_before(self, index: int) -> str:
+        """Messages of user and tools before the turn with that index."""
+        return "\n".join(turn.text for turn in self.turns[:index] if turn.by != "assistant")
 
     @property
     def user_text(self) -> str:
@@ -58,8 +58,9 @@ class EpisodeView(Record, frozen=True):
 
 
 def view_episode(episode: Episode, sample: Sample) -> EpisodeView:
-    """The view of an episode. This is the one place where the secret parts of a sample are left out."""
+    """The view of an episode. Only here are the secret parts of a sample left out."""
     if episode.sample_id != sample.id:
         raise ValueError(f"episode of {episode.sample_id} with sample {sample.id}")
-    shown = sample.task, sample.lang, sample.prompt, sample.context
-    return EpisodeView(*shown, episode.turns, episode.end, episode.answer)
+    return EpisodeView(
+        sample.task, sample.lang, sample.prompt, sample.context, episode.turns, episode.end, episode.answer
+    )

@@ -23,25 +23,27 @@ def mentioned(name: str, text: str) -> bool:
     >>> mentioned("1881", "Eirik Goldgren (1820-1881)")
     True
     """
-    wanted, said = _plain(name), _plain(text)
-    at = said.find(wanted) if wanted else -1
-    while at >= 0:
-        end = at + len(wanted)
-        if not _runs_on(said[at - 1 : at], wanted[0]) and not _runs_on(said[end : end + 1], wanted[-1]):
+    name, text = _plain(name), _plain(text)
+    start = text.find(name) if name else -1
+    while start >= 0:  # a regular expression would have to be compiled for every name
+        end = start + len(name)
+        if not _joins(text[start - 1 : start], name[0]) and not _joins(text[end : end + 1], name[-1]):
             return True
-        at = said.find(wanted, at + 1)
+        start = text.find(name, start + 1)
     return False
 
 
-def _runs_on(beside: str, mark: str) -> bool:
-    """Whether a name that begins or ends with an ASCII mark is part of a longer word. A pattern would have to be
-    compiled for every name."""
-    return beside.isascii() and beside.isalnum() and mark.isascii()
+def _joins(neighbour: str, edge: str) -> bool:
+    """Whether the character beside the first or last one of a name makes the name a part of a longer word."""
+    return neighbour.isascii() and neighbour.isalnum() and edge.isascii()
 
 
 @lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
-    """Lower case, a blank for every mark, none beside Chinese. The same text is looked through for many names."""
+    """The text in lower case with a blank for every punctuation mark, and without blanks beside Chinese characters.
+
+    Cached, because the same text is searched for many names.
+    """
     spaced = unicodedata.normalize("NFKC", text).casefold().translate(_SPACED)
     return _BLANK.sub("", " ".join(spaced.split()))
 
@@ -69,7 +71,7 @@ _CONVERSIONS = {int(value): [re.compile(unit) for unit in units] for value, unit
 def numbers(text: str) -> frozenset[int | Fraction]:
     """Every number that the text names, except digit strings longer than `LONGEST`.
 
-    >>> sorted(int(one) for one in numbers("Eight pages, 1,250 words, twenty-five or 十四层"))
+    >>> sorted(int(number) for number in numbers("Eight pages, 1,250 words, twenty-five or 十四层"))
     [8, 14, 25, 1250]
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -89,7 +91,7 @@ def exact(digits: str) -> int | Fraction:
 def conversions(text: str) -> frozenset[int]:
     """Numbers that need no mention because the units in the text imply them; 1 and 2 never need one.
 
-    >>> sorted(int(one) for one in conversions("200 grams each, for 3 weeks"))
+    >>> sorted(int(number) for number in conversions("200 grams each, for 3 weeks"))
     [1, 2, 7]
     """
     folded = text.casefold()
@@ -98,7 +100,8 @@ def conversions(text: str) -> frozenset[int]:
 
 
 def _chinese(marks: str) -> int:
-    """
+    """The value of a number in Chinese characters.
+
     >>> _chinese("十一"), _chinese("三百二十"), _chinese("二〇")
     (11, 320, 20)
     """

@@ -29,11 +29,11 @@ _EMPTY = ("nothing found", "error")
 _BROKEN = re.compile(r"�|<[|/]?\w+[|]?>")
 
 LONGEST = 24
-"""Words after which a message is no longer read at a glance."""
+"""Tokens at which the clarity of a message falls to 0."""
 
 
 def logic_rigor(view: EpisodeView) -> float:
-    """How far messages repeat words of earlier messages, and use connectives such as `because`."""
+    """Share of words that user or tools had used before, and whether there is a connective such as `because`."""
     shares: list[float] = []
     before: set[str] = set()
     for turn in view.turns:
@@ -41,13 +41,13 @@ def logic_rigor(view: EpisodeView) -> float:
             before |= _word_set(turn.text)
         elif used := words(turn.text):
             shares.append(sum(word in before for word in used) / len(used))
-    taken_up = sum(shares) / len(shares) if shares else 0.0
+    repeated = sum(shares) / len(shares) if shares else 0.0
     said = "\n".join(f"{turn.thought}\n{turn.text}" for turn in view.policy_turns)
-    return 0.8 * taken_up + 0.2 * bool(_CONNECTIVE.search(said.lower()))
+    return 0.8 * repeated + 0.2 * bool(_CONNECTIVE.search(said.lower()))
 
 
 def calc_accuracy(view: EpisodeView) -> float:
-    """Numbers that the policy says have been seen before; a word problem without any number is not calculated."""
+    """Share of the policy's numbers that user or tools had given before; 0 for a word problem without any number."""
     stated: list[bool] = []
     before: set[str] = set()
     for turn in view.turns:
@@ -59,11 +59,13 @@ def calc_accuracy(view: EpisodeView) -> float:
 
 
 def expression_clarity(view: EpisodeView) -> float:
-    """Messages that are short, in the user's language and without broken characters."""
-    return sum(_clear(view, turn) for turn in view.policy_turns) / len(view.policy_turns) if view.policy_turns else 0.0
+    """Mean clarity of the messages: short, in the user's language and without broken characters."""
+    if not view.policy_turns:
+        return 0.0
+    return sum(_clarity(view, turn) for turn in view.policy_turns) / len(view.policy_turns)
 
 
-def _clear(view: EpisodeView, turn: Turn) -> float:
+def _clarity(view: EpisodeView, turn: Turn) -> float:
     text = f"{turn.thought} {turn.text}"
     if _BROKEN.search(text) or (_FOREIGN[view.lang].search(text) and turn.tool != "calc"):
         return 0.0
@@ -71,37 +73,40 @@ def _clear(view: EpisodeView, turn: Turn) -> float:
 
 
 def completeness(view: EpisodeView) -> float:
-    """An answer is there, after some step, in words that had come up."""
-    read = {word for turn in view.turns if turn.by != "assistant" for word in _word_set(turn.text)}
-    found = _share([word in read for word in words(view.answer)]) if view.answer else 0.0
+    """Whether there is an answer, after at least one step, and the share of its words that user or tools had used."""
+    heard = {word for turn in view.turns if turn.by != "assistant" for word in _word_set(turn.text)}
+    found = _share([word in heard for word in words(view.answer)]) if view.answer else 0.0
     return 0.5 * (view.end == "answer") + 0.2 * (len(view.policy_turns) > 1) + 0.3 * found
 
 
 def clarification(view: EpisodeView) -> float:
-    """Questions look like questions, and one is enough. It cannot know whether there was something to ask."""
+    """Share of asks that look like questions, minus a quarter for each ask but the first; 1 without an ask.
+
+    It cannot know whether there was something to ask.
+    """
     asks = [turn.text.strip() for turn in view.policy_turns if turn.act == "ask"]
     if not asks:
         return 1.0
-    looks = _share([ask.endswith(("?", "？")) and len(words(ask)) > 2 for ask in asks])
-    return max(0.0, looks - 0.25 * (len(asks) - 1))
+    look_like_questions = _share([ask.endswith(("?", "？")) and len(words(ask)) > 2 for ask in asks])
+    return max(0.0, look_like_questions - 0.25 * (len(asks) - 1))
 
 
 def naturalness(view: EpisodeView) -> float:
-    """Nothing said twice, varied words, a polite tone where the user is spoken to."""
+    """Shares of different messages and of different words, and of the asks that are polite."""
     if not view.policy_turns:
         return 0.0
-    spoken = [turn.text for turn in view.policy_turns]
-    used = [word for text in spoken for word in words(text)]
+    messages = [turn.text for turn in view.policy_turns]
+    used = [word for text in messages for word in words(text)]
     varied = len(set(used)) / len(used) if used else 0.0
     polite = _share([bool(_POLITE.search(turn.text.lower())) for turn in view.policy_turns if turn.act == "ask"])
-    return 0.5 * len(set(spoken)) / len(spoken) + 0.3 * varied + 0.2 * polite
+    return 0.5 * len(set(messages)) / len(messages) + 0.3 * varied + 0.2 * polite
 
 
 def educational(view: EpisodeView) -> float:
-    """Steps with a result to follow them by, and a word of explanation."""
-    calls = [result is not None and not result.startswith(_EMPTY) for _, result in view.calls]
+    """Shares of tool calls with a result, and of turns with an explanation."""
+    succeeded = [result is not None and not result.startswith(_EMPTY) for _, result in view.calls]
     explained = _share([bool(turn.thought) for turn in view.policy_turns])
-    return 0.7 * (_share(calls) if calls else 0.0) + 0.3 * explained
+    return 0.7 * (_share(succeeded) if succeeded else 0.0) + 0.3 * explained
 
 
 OLD: Mapping[str, Dimension] = {
@@ -118,7 +123,7 @@ OLD: Mapping[str, Dimension] = {
 
 @lru_cache(maxsize=4096)
 def _word_set(text: str) -> frozenset[str]:
-    """Different words of a message. All policies hear the same prompts and articles."""
+    """Different words of a message; cached because all policies get the same prompts and articles."""
     return frozenset(words(text))
 
 

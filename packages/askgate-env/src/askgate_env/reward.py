@@ -46,18 +46,18 @@ class TrainingReward:
     outcome: float = 1.0
     """Reward of a right answer."""
     info: float = 0.0
-    """Reward of an ask that brings what is missing; once an episode."""
+    """Reward of an ask that brings what is missing; at most once an episode."""
     alpha: float = OVERCLAR_ALPHA
-    """Price of a needless ask; 0 switches the penalty off."""
+    """Penalty of a needless ask; 0 switches it off."""
     cap: int = OVERCLAR_CAP
-    """Number of needless asks that are counted."""
+    """Maximum number of needless asks that are penalized."""
     beta: float = 0.0
     """Strength of the difficulty weighting; 0 switches it off."""
     dimensions: AdvancedReward | None = None
-    """None: the outcome is all that counts."""
+    """Dimensions to add to the reward; None for no dimensions."""
 
     def __call__(self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
-        """`judged` are the judge's scores, where it scored the episode."""
+        """The terms of the reward. `judged` are the judge's scores, where it scored the episode."""
         terms = {"outcome": self.outcome * achieved(episode)}
         if self.info:
             terms["info"] = self.info * (episode.needs_clarification and episode.received_info)

@@ -71,15 +71,15 @@ def search(articles: Sequence[Article], query: str) -> list[Article]:
     seen = Counter(word for title, body in sets for word in asked & (title | body))
     rarity = {word: math.log(1 + len(articles) / count) for word, count in seen.items()}
     scored = []
-    for place, (title, body) in enumerate(sets):
+    for index, (title, body) in enumerate(sets):
         score = math.fsum(rarity[word] for word in asked & body) + 3 * math.fsum(rarity[word] for word in asked & title)
-        scored.append((-score, place))
-    return [articles[place] for score, place in sorted(scored) if score < 0]
+        scored.append((-score, index))
+    return [articles[index] for score, index in sorted(scored) if score < 0]
 
 
 @lru_cache(maxsize=65_536)
 def _word_sets(article: Article) -> tuple[frozenset[str], frozenset[str]]:
-    """Words of the title and of the text. Sources search the same articles thousands of times."""
+    """Words of the title and of the text; cached because sources search the same articles thousands of times."""
     return frozenset(words(article.title)), frozenset(words(article.text))
 
 
@@ -99,7 +99,7 @@ def calc(expression: str) -> str:
 
 
 def number_text(value: Fraction) -> str:
-    """Whole numbers bare, others with at most six decimals."""
+    """The number as text: whole numbers without a point, others with at most six decimals."""
     if value.denominator == 1:
         return str(value.numerator)
     return f"{float(value):.6f}".rstrip("0").rstrip(".")

@@ -39,9 +39,9 @@ class AskReading(Struct, frozen=True):
     """How the user understands an ask."""
 
     questions: tuple[tuple[str, Verdict | None], ...]
-    """The questions of the ask and what each gets; None: it is not about the hidden information."""
+    """The questions of the ask, each with its verdict; None if it is not about the hidden information."""
     fishing: bool = False
-    """Whether it asks for everything at once, which gets nothing."""
+    """Whether it asks for everything at once; then no question has a verdict."""
 
 
 def read_ask(sample: Sample, ask: str) -> AskReading:
@@ -51,12 +51,12 @@ def read_ask(sample: Sample, ask: str) -> AskReading:
     hidden = sample.hidden
     if hidden is None:
         return AskReading(tuple((part, None) for part in parts))
-    slot = _slot(hidden, sample.lang, sample.prompt, sample.question, sample.original, sample.context)
-    if slot.is_fishing(asked, parts):
+    matcher = _matcher_for(hidden, sample.lang, sample.prompt, sample.question, sample.original, sample.context)
+    if matcher.is_fishing(asked, parts):
         return AskReading(tuple((part, None) for part in parts), fishing=True)
-    verdicts = [slot.understand(part) for part in parts]
+    verdicts = [matcher.understand(part) for part in parts]
     if len(verdicts) > 1 and not any(verdicts):
-        parts, verdicts = [asked], [slot.understand(asked)]
+        parts, verdicts = [asked], [matcher.understand(asked)]
     return AskReading(tuple(zip(parts, verdicts, strict=True)))
 
 
@@ -65,20 +65,20 @@ def reply(sample: Sample, ask: str) -> str:
     lang, questions = sample.lang, read_ask(sample, ask).questions
     found = [verdict for _, verdict in questions if verdict]
     if sample.hidden is not None and found:
-        said = _said(sample, sample.hidden, "give" if "give" in found else found[0])
+        answer = _answer(sample, sample.hidden, "give" if "give" in found else found[0])
         more = any(verdict is None and _asks(part, lang) for part, verdict in questions)
-        return REPLIES["rest"][lang].format(said=said) if more and informs(said) else said
+        return REPLIES["rest"][lang].format(said=answer) if more and informs(answer) else answer
     return REPLIES["refusal" if tokens(normalize(ask, lang), lang) else "ask_back"][lang]
 
 
-def informs(said: str) -> bool:
+def informs(reply_text: str) -> bool:
     """Whether a reply gives information, judged by the reply alone."""
-    return said not in _UNINFORMATIVE
+    return reply_text not in _UNINFORMATIVE
 
 
 def gives(hidden: Hidden, lang: Lang, said: str) -> bool:
     """Whether a text contains the hidden information: its numbers, or words that only the intended reading has."""
-    text, span, numbers = fold(said), fold(hidden.span), language(lang).find["number"]
+    text, span, numbers = fold(said), fold(hidden.span), language(lang).patterns["number"]
     if span in text:
         return True
     if hidden.kind in ("quantity", "condition", "year"):
@@ -86,7 +86,7 @@ def gives(hidden: Hidden, lang: Lang, said: str) -> bool:
     return 0 in Referent(hidden, lang, "", "", ()).mentions(text)
 
 
-def _said(sample: Sample, hidden: Hidden, verdict: Verdict) -> str:
+def _answer(sample: Sample, hidden: Hidden, verdict: Verdict) -> str:
     """The user's words: the hidden information as the demonstration words it, or yes or no."""
     if verdict == "give":
         for turn, after in zip(sample.dialogue, sample.dialogue[1:], strict=False):
@@ -99,18 +99,18 @@ def _said(sample: Sample, hidden: Hidden, verdict: Verdict) -> str:
 
 def _questions(asked: str, lang: Lang) -> list[str]:
     """The questions of an ask; a statement belongs to the question after it."""
-    pieces = language(lang).find["question_end"].split(asked)
+    pieces = language(lang).patterns["question_end"].split(asked)
     return [piece for piece in pieces if piece.strip(" ?!.。！")] or [asked]
 
 
 def _asks(part: str, lang: Lang) -> bool:
     """Whether a part of an ask is a question with content of its own."""
-    is_question = language(lang).find["question_word"].search(part) is not None
+    is_question = language(lang).patterns["question_word"].search(part) is not None
     return is_question and any(not token.soft for token in tokens(part, lang))
 
 
-class Slot:
-    """The hidden information of a sample, prepared for comparison with questions."""
+class HiddenMatcher:
+    """Compares questions with the hidden information of a sample."""
 
     def __init__(
         self, hidden: Hidden, lang: Lang, prompt: str, question: str, original: str, context: Sequence[Article]
@@ -119,7 +119,7 @@ class Slot:
         self.missing = normalize(hidden.missing, lang)
         name = fold(hidden.about[0]) if hidden.about else ""
         titles = (fold(article.title) for article in context) if lang == "zh" else ()
-        places = (title[:size] for title in titles for size in range(len(title), 2, -1))
+        places = (title[:length] for title in titles for length in range(len(title), 2, -1))
         self.place = next((place for place in places if place in fold(prompt)), "")
         """Place of a Chinese word problem: the longest start of an article's title that is also in the prompt."""
         said = {token.concepts for token in tokens(fold(prompt), lang)}
@@ -131,29 +131,29 @@ class Slot:
         )
 
     def understand(self, asked: str) -> Verdict | None:
-        """What a question in lower case gets; None where it is not about the hidden information.
+        """The verdict on a question in lower case; None where it is not about the hidden information.
 
         If the whole is not understood, its end is, or a clause that asks: `Sorry, bad line; how many eggs was it?`,
         `You never said how many eggs there were, so I cannot tell.`
         """
         if self.missing in asked:
             return "give"
-        find = self.lists.find
-        asked = find["purpose"].sub(" ", asked)
-        ends = [asked[found.end() :] for found in find["clause"].finditer(asked)][-MOST_CLAUSES:]
-        single = list[str]()
-        for clause in reversed(find["clause"].split(asked)[-MOST_CLAUSES:]):
-            if find["asks"].search(clause) or not find["question_word"].search(asked):
-                single.append(clause)
+        patterns = self.lists.patterns
+        asked = patterns["purpose"].sub(" ", asked)
+        ends = [asked[match.end() :] for match in patterns["clause"].finditer(asked)][-MOST_CLAUSES:]
+        clauses = list[str]()
+        for clause in reversed(patterns["clause"].split(asked)[-MOST_CLAUSES:]):
+            if patterns["asks"].search(clause) or not patterns["question_word"].search(asked):
+                clauses.append(clause)
             if _asks(clause, self.lang):  # what comes before belongs to this question
                 break
         if verdict := self._understand(asked):
             return verdict
-        slot = self.matcher
-        if isinstance(slot, Referent) and self.hidden.kind != "year" and slot.is_elsewhere(asked):
+        rules = self.matcher
+        if isinstance(rules, Referent) and self.hidden.kind != "year" and rules.is_elsewhere(asked):
             # `Which one is it?` may be about something else that was named before.
-            ends, single = [end for end in ends if slot.mentions(end)], []
-        return next((verdict for text in (*ends, *single) if (verdict := self._understand(text))), None)
+            ends, clauses = [end for end in ends if rules.mentions(end)], []
+        return next((verdict for text in (*ends, *clauses) if (verdict := self._understand(text))), None)
 
     def _understand(self, asked: str) -> Verdict | None:
         if self.place and isinstance(self.matcher, Quantity):
@@ -168,4 +168,4 @@ class Slot:
         return len(said) > 8 and len(self.prompt_words & said) > REPEATED * len(self.prompt_words)
 
 
-_slot = lru_cache(maxsize=4096)(Slot)
+_matcher_for = lru_cache(maxsize=4096)(HiddenMatcher)

@@ -18,28 +18,30 @@ User = Callable[[Sample, str, Sequence[Turn]], str]
 
 
 def rules(sample: Sample, ask: str, before: Sequence[Turn]) -> str:
-    """The user simulator: understands a question, and answers what was asked."""
+    """The user simulator, which follows rules."""
     return reply(sample, ask)
 
 
 class NoisyUser:
     """The user simulator on a bad day, for evaluation: terse, evasive when first asked, or changing its mind.
 
-    Which of the three depends on seed and sample, so an evaluation can be repeated. What is said in the end is right.
+    Which of the three depends on seed and sample, so an evaluation can be repeated. The information that it gives in
+    the end is right.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
 
     def __call__(self, sample: Sample, ask: str, before: Sequence[Turn]) -> str:
-        said, hidden, lang = reply(sample, ask), sample.hidden, sample.lang
-        if hidden is None or not informs(said):
-            return said
-        mood = blake2b(f"{self.seed}:{sample.id}".encode(), digest_size=1).digest()[0] % 3
-        if mood == 0:
+        usual, hidden, lang = reply(sample, ask), sample.hidden, sample.lang
+        if hidden is None or not informs(usual):
+            return usual
+        digest = blake2b(f"{self.seed}:{sample.id}".encode(), digest_size=1).digest()
+        manner = ("terse", "evasive", "changing")[digest[0] % 3]
+        if manner == "terse":
             return hidden.span
-        if mood == 1:
+        if manner == "evasive":
             evasive = REPLIES["evasive"][lang]
-            return said if any(turn.text == evasive for turn in before) else evasive
+            return usual if any(turn.text == evasive for turn in before) else evasive
         other = hidden.readings[1][0] if len(hidden.readings) > 1 else REPLIES["unsure"][lang]
         return REPLIES["changed_mind"][lang].format(first=other, span=hidden.span)

@@ -21,13 +21,13 @@ from askgate_env.types import Article, Hidden, Lang, Level, join_sentences
 
 from ...difficulty.metrics import RISING, clarification_points, density_points, overlap_points, rising_points
 from ...difficulty.text_features import asked_arithmetic, char_trigrams, connector_density, names, numbers
-from ...pool.source import Item, Step, Want, calls_wanted, followed, points_missed
+from ...pool.source import Item, Step, Want, calls_wanted, effective_want, points_missed
 from ..texts import capitalize, fill, render
 from .language import Language, Slots, digits, language_of, pick
 from .program import EMPTY, expressions, extend, plausible_others, scene_plans
 from .story import TRIES_TO_OPEN, KeyQuantity, Story, draw_slots, draw_story
 
-LEFT_OUT_OF_COMPLETE = 0.75
+LEFT_OUT_THOUGH_COMPLETE = 0.75
 """Share of the complete problems whose message lacks a quantity that the place's article states. All incomplete ones
 lack one, so with this share the message does not tell which is which."""
 ARTICLE_THOUGH_COMPLETE = 0.5
@@ -70,9 +70,9 @@ SHORTEST_ARTICLE = 45
 def make_problem(want: Want, source_id: str) -> Item:
     """Make a problem in `want.lang` at `want.level`; the same arguments give the same problem."""
     rng = Random(source_id)
-    want = followed(want, source_id)
+    want = effective_want(want, source_id)
     language = language_of(want.lang)
-    lacks = rng.random() < LEFT_OUT_OF_COMPLETE
+    lacks = rng.random() < LEFT_OUT_THOUGH_COMPLETE
     left_out = want.clarify or (lacks and want.max_turns > 2)
     story, premise, clue, points = _draw_message(language, want, left_out, rng)
     visible = " ".join([*premise, *clue, story.question])
@@ -251,27 +251,28 @@ def _count_tokens(language: Language, title: str, lines: Sequence[str]) -> int:
 
 
 def split_message(story: Story, left_out: bool, level: Level) -> tuple[list[str], list[str], float]:
-    """Split a story into premise and clue, so that clue and question restate as much of it as the level asks for.
-    Returns their overlap too. A sentence that is left out cannot be restated, although it supports the answer."""
+    """Split a story into premise and clue, so that clue and question restate as much of it as the level asks for. Also
+    return their overlap with the story. The sentence that is left out is never restated, although it supports the
+    answer."""
     sentences, question = story.sentences, story.question
     support = char_trigrams(" ".join(sentences))
     least, wanted, most = OVERLAP[level]
     best = _overlap([], question, support)
     chosen: tuple[int, ...] = ()
     if best < least:
-        free = [at for at in range(len(sentences)) if not (left_out and at == story.key_at)]
-        facts = [at for at in free if at >= story.facts_at]
+        free = [index for index in range(len(sentences)) if not (left_out and index == story.key_at)]
+        facts = [index for index in free if index >= story.facts_at]
         new = len(char_trigrams(question) - support)
         characters = CHARACTERS_PER_TRIGRAM * (wanted - best) * (len(support) + new)
         clues = _ends_by_size(sentences, facts, level, characters)
         for clue in [*clues, tuple(free)] if level == "easy" else clues:
-            overlap = _overlap([sentences[at] for at in clue], question, support)
+            overlap = _overlap([sentences[index] for index in clue], question, support)
             if abs(overlap - wanted) < abs(best - wanted):
                 best, chosen = overlap, clue
             if least <= best <= most:
                 break
-    premise = [sentence for at, sentence in enumerate(sentences) if at not in chosen]
-    return premise, [sentences[at] for at in chosen], best
+    premise = [sentence for index, sentence in enumerate(sentences) if index not in chosen]
+    return premise, [sentences[index] for index in chosen], best
 
 
 def _ends_by_size(sentences: Sequence[str], facts: list[int], level: Level, characters: float) -> list[tuple[int, ...]]:
@@ -301,9 +302,10 @@ def message_points(visible: str, overlap: float, lang: Lang) -> int:
 def choose_shape(
     want: Want, points: int, steps: int, left_out: bool, spare_tokens: int, rng: Random
 ) -> tuple[int, int]:
-    """Choose how a problem is demonstrated: `calc` calls and length points. `points` are those of message and
-    operations, `spare_tokens` are left before the prompt earns length points. Of the choices that fit the level, the
-    one of lowest cost is taken."""
+    """Choose the number of `calc` calls and the length points of a problem: the cheapest choice that fits the level.
+
+    `points` are those of message and operations; `spare_tokens` may be added before the problem earns length points.
+    """
     asks = int(want.clarify)
     most_calls = want.max_turns - 1 - asks
     length = rng.choice(LENGTH_POINTS[want.level])

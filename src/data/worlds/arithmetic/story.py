@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from askgate_env.types import Level
 
-from ...pool.source import OPERATIONS_MORE, USUAL, Want
+from ...pool.source import OPERATIONS_MORE, USUAL_KNOB, Want
 from ..texts import capitalize, render
 from .language import Language, SceneText, Slots, pick
 from .program import EMPTY, Program, can_be_missed, extend, scene_plans
@@ -108,7 +108,7 @@ def _draw_program(want: Want, rng: Random) -> tuple[list[str], Program]:
 
 def _steps_wanted(want: Want, divisor: int) -> int:
     """Return one step for every wanted call. Each step has an operation: few operations allow few steps."""
-    wanted = want.tool_hops if want.ops_numeric >= USUAL else min(want.tool_hops, want.ops_numeric)
+    wanted = want.tool_hops if want.ops_numeric >= USUAL_KNOB else min(want.tool_hops, want.ops_numeric)
     return min(max(wanted // divisor, 1), MOST_STEPS)
 
 

@@ -1,4 +1,4 @@
-"""How many processes may run at once, and how often they look for garbage."""
+"""Cores that a process may use, and its garbage collection."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def usable_cores(most: int) -> int:
 def rare_collections() -> Iterator[None]:
     """Collects cyclic garbage rarely, in this process and in those that it starts.
 
-    Thousands of records that stay are searched in vain: a fifth of the time of a round, and a forked process copies
-    every page that the search touches.
+    A collection searches thousands of records that are still in use. That took a fifth of the time of a round, and a
+    forked process copies every memory page that the search touches.
     """
     usual = gc.get_threshold()
     gc.set_threshold(100_000, 50, 100)
