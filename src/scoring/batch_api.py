@@ -112,7 +112,7 @@ class BatchApi:
             custom_id, response, error = string_or_empty(found["custom_id"]), found.get("response"), found.get("error")
             status = int(response["status_code"]) if response else 0
             body = response.get("body") if response else None
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
             return "", CallFailed("not_a_reply", "no line of a batch")
         if status == httpx2.codes.OK:
             request_id = string_or_empty(response.get("request_id")) or string_or_empty(found.get("id"))

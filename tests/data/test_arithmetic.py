@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from askgate_env.tokenize import tokens
 from askgate_env.tools import calc, evaluate, wiki
 from askgate_env.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
+from src.core.defaults import MIN_TURNS
 from src.core.files import shipped
 from src.data.difficulty.metrics import measure_all
 from src.data.pool.dialogue import item_to_sample
@@ -142,7 +143,7 @@ def test_a_complete_problem_has_the_message_of_an_incomplete_one(lang: Lang, lev
 
 
 @settings(max_examples=200, deadline=None)
-@given(langs, levels, st.booleans(), keys, st.integers(2, 8))
+@given(langs, levels, st.booleans(), keys, st.integers(MIN_TURNS, 8))
 def test_no_dialogue_has_more_turns_than_wanted(
     lang: Lang, level: Level, clarify: bool, key: str, max_turns: int
 ) -> None:

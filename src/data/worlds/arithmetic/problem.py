@@ -36,8 +36,8 @@ UNSTATED = "unstated-quantity"
 MESSAGE_TRIES = 12
 ARTICLE_LINES = (2, 5)
 LINE_TRIES = 6
-MOST_FIGURES = 3
-"""Most quantities that the article about the story's place states."""
+MAX_FIGURES = 3
+"""Maximum number of quantities that the article about the story's place states."""
 GOODS = "shop"
 """Scenes about goods, which any place may sell."""
 ALIKE_SHARE = 0.6
@@ -73,7 +73,7 @@ def make_problem(want: Want, source_id: str) -> Item:
     want = effective_want(want, source_id)
     language = language_of(want.lang)
     lacks = rng.random() < LEFT_OUT_THOUGH_COMPLETE
-    left_out = want.clarify or (lacks and want.max_turns > 2)
+    left_out = want.clarify or lacks
     story, premise, clue, points = _draw_message(language, want, left_out, rng)
     visible = " ".join([*premise, *clue, story.question])
     points += rising_points("ops_numeric", story.program.operations + asked_arithmetic(story.question))
@@ -85,7 +85,7 @@ def make_problem(want: Want, source_id: str) -> Item:
     if left_out or rng.random() < ARTICLE_THOUGH_COMPLETE:
         # An article that leaves the quantity open has as many figures: of other things.
         lines = [_key_line(story.key, story.key.slots, rng)] if left_out and not want.clarify else []
-        count = 1 + int(rng.random() * MOST_FIGURES)
+        count = 1 + int(rng.random() * MAX_FIGURES)
         lines += _other_figures(language, story, count - len(lines), rng)
         articles = [_article(language, story, title, lines, most, rng)]
     used = sum(_count_tokens(language, article.title, article.sentences) for article in articles)
