@@ -35,7 +35,7 @@ class Cost:
 
 
 def run(folder: Path, *arguments: str | Path) -> Cost:
-    """Runs a verb in `folder` and watches the memory of its whole process tree."""
+    """Runs a command in `folder` and watches the memory of its whole process tree."""
     command = [sys.executable, "-m", "src.cli", *(str(argument) for argument in arguments)]
     started = time.perf_counter()
     process = subprocess.Popen(

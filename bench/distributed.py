@@ -42,7 +42,7 @@ from tests.training.tiny_run import make_model_and_data, write_config  # noqa: E
 GRADIENTS = 1e-6
 TARGET = 3
 """The save that is broken; there is an older checkpoint to drop by then."""
-MOST_OPERATIONS = 100
+MAX_OPERATIONS = 100
 
 
 def furnish_tiny(place: Path, slots: int, updates: int) -> None:
@@ -142,10 +142,10 @@ def kill(server: ForkServer, top: Path, stride: int) -> bool:
     done = {(case["victim"], case["at"]) for case in cases}
     wanted = outcome(whole)
     for victim in (0, 1):
-        for at in range(1, MOST_OPERATIONS, stride):
+        for at in range(1, MAX_OPERATIONS, stride):
             if (victim, at) in done:
                 continue
-            if any(case["victim"] == victim and at > case.get("operations", MOST_OPERATIONS) for case in cases):
+            if any(case["victim"] == victim and at > case.get("operations", MAX_OPERATIONS) for case in cases):
                 break
             shutil.rmtree(top / "run", ignore_errors=True)
             case = kill_once(server, copied(before, top / "run"), victim, at, wanted)

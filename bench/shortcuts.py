@@ -48,7 +48,7 @@ from src.data.quality.shortcuts import (  # noqa: E402
 )
 
 SEED = 20250820
-MOST = 2_000
+MAX_SAMPLES = 2_000
 """Samples of a row."""
 MARKS = {
     "numbers": r"\d+", "years": r"\b\d{4}\b|\d{4}年", "brackets": r"[(（]", "quotes": r"[\"“”'‘’「」《]",
@@ -139,8 +139,8 @@ def explain(texts: Sequence[str], needs: NDArray[np.bool_]) -> str:
 
 def row(title: str, samples: Sequence[Sample], explaining: bool) -> str:
     rng = np.random.default_rng(SEED)
-    if len(samples) > MOST:
-        samples = [samples[place] for place in np.sort(rng.choice(len(samples), MOST, replace=False))]
+    if len(samples) > MAX_SAMPLES:
+        samples = [samples[place] for place in np.sort(rng.choice(len(samples), MAX_SAMPLES, replace=False))]
     needs = np.array([sample.needs_clarification for sample in samples])
     cells, lowest, notes = [], [], []
     seen = [observe(sample) for sample in samples]

@@ -278,7 +278,8 @@ def ask_vaguely(sample: Sample, random: Random) -> Sample:
 
 
 def ask_early(sample: Sample, random: Random) -> Sample:
-    """The demonstration of one who asks ask_vaguely before reading, and then does everything right."""
+    """The demonstration of one who asks vaguely before reading, is asked back what for, and then does everything
+    right."""
     first, *rest = sample.dialogue
     return replace(sample, dialogue=(first, *_exchange(sample, random), *rest))
 

@@ -1,4 +1,4 @@
-"""Fixtures for all tests: verbs run as a shell runs them, and the official dataset files."""
+"""Fixtures for all tests: commands run as a shell runs them, and the official dataset files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Outcome:
     err: str
     """Standard error without the line that names the profile."""
     profile: str = ""
-    """The profile that the verb named."""
+    """The profile that the command named."""
 
 
 Askgate = Callable[..., Outcome]

@@ -1,4 +1,4 @@
-"""A verb of `askgate` run in this process, where the tested code would start another: importing torch takes seconds."""
+"""Runs an `askgate` command in this process, where the tested code would start one: importing torch takes seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from src.cli import main
 
 
 def run_here(command: Sequence[str], cwd: Path, **_: Any) -> subprocess.CompletedProcess[str]:
-    """Takes the arguments of `subprocess.run` for `python -m src.cli VERB ...`."""
+    """Takes the arguments of `subprocess.run` for `python -m src.cli COMMAND ...`."""
     arguments = command[command.index("-m") + 2 :]
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with chdir(cwd), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:

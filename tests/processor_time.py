@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 NAME = "processor_s"
-MOST_FILES = 40
+MAX_FILES = 40
 _spent: Counter[str] = Counter()
 _tests: Counter[str] = Counter()
 _last = 0.0
@@ -47,7 +47,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("processor time")
     files = {name: seconds for name, seconds in _spent.items() if name.endswith(".py")}
-    most = [name for name, _ in Counter(files).most_common(MOST_FILES)]
+    most = [name for name, _ in Counter(files).most_common(MAX_FILES)]
     for name in (*sorted(_spent.keys() - files.keys(), key=lambda name: -_spent[name]), *most):
         terminalreporter.write_line(f"{_spent[name]:8.1f} s  {_tests[name]:5} tests  {name}")
     tests = sum(_tests[name] for name in files)

@@ -92,7 +92,7 @@ def validated(folder: Path, name: str, workers: Workers) -> Report:
 def small_shards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scan, "CHUNK", 50)
-        patch.setattr(scan, "FEWEST_PER_SHARD", 100)
+        patch.setattr(scan, "MIN_PER_SHARD", 100)
         yield
 
 

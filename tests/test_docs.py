@@ -1,4 +1,4 @@
-"""Everything that the pages name exists in both languages: verbs, flags, make targets, files, links."""
+"""Everything that the pages name exists in both languages: commands, flags, make targets, files, links."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DOORS = {
     **{f"src.evaluation.{verb}": verb for verb in ("shadow_run", "weight_calib", "overclar_penalty")},
 }
 OWN_FLAGS = {"make-base-model", "make-trained-model", "screenshots"}
-"""Scripts that are no verb."""
+"""Scripts that are no command."""
 COMMAND = re.compile(
     r"(?:askgate |python -m (?=src\.|train\.)|python (?:scripts|ops)/|(?=scorecache-cli ))(?P<name>[a-z][\w.-]*)"
     r"(?P<rest>[^\n#&;()]*)"
@@ -59,7 +59,7 @@ def code(page: str) -> Iterator[str]:
 
 
 def commands(page: str) -> Iterator[tuple[str, set[str]]]:
-    """Verb and flags of every command on a page, under any of its names."""
+    """Name and flags of every command on a page, under any of its names."""
     for part in code(page):
         for found in COMMAND.finditer(part):
             name = found["name"].removesuffix(".py")

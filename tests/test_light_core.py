@@ -1,4 +1,4 @@
-"""Without the extra `train`: data, gates, scoring and board work, and verbs that train say what to install."""
+"""Without the extra `train`: data, gates, scoring and board work, and commands that train say what to install."""
 
 from __future__ import annotations
 

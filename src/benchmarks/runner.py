@@ -235,17 +235,17 @@ class RowRunner:
         turn = 0
         while results:
             steps: dict[int, Step] = {}
-            for place, result in results.items():
+            for index, result in results.items():
                 try:
-                    steps[place] = self.rows[place].send(result)
+                    steps[index] = self.rows[index].send(result)
                 except StopIteration as end:
-                    outcomes[place] = end.value
-            prompts = {place: step.messages for place, step in steps.items() if isinstance(step, Complete)}
+                    outcomes[index] = end.value
+            prompts = {index: step.messages for index, step in steps.items() if isinstance(step, Complete)}
             turn += bool(prompts)
             results = self._complete(prompts, turn)
-            judged = {place: step for place, step in steps.items() if not isinstance(step, Complete)}
+            judged = {index: step for index, step in steps.items() if not isinstance(step, Complete)}
             results |= await self._judge(judge, judged) if judge is not None and judged else {}
-        return [outcomes[place] for place in range(len(self.rows))]
+        return [outcomes[index] for index in range(len(self.rows))]
 
     def _complete(self, prompts: dict[int, Messages], turn: int) -> dict[int, Turn]:
         """Turns of the model by row, from stored and new replies. With actions, tool calls are answered in between."""
@@ -253,16 +253,16 @@ class RowRunner:
         for _ in range(MAX_TOOL_CALLS + 1):
             self._generate(list(prompts.values()), turn)
             calls: dict[int, Messages] = {}
-            for place, messages in prompts.items():
+            for index, messages in prompts.items():
                 reply = self.answers.get(messages)
                 assert reply is not None, "every prompt has a reply now"
                 dialogue = (*messages, {"role": "assistant", "content": reply.text})
-                turns[place] = Turn(reply, dialogue)
-                self.dialogues[place] = _add_dialogue(self.dialogues[place], dialogue)
+                turns[index] = Turn(reply, dialogue)
+                self.dialogues[index] = _add_dialogue(self.dialogues[index], dialogue)
                 action = parse(reply.text)
                 if self.actions and action.kind == "call":
                     result = calc(action.text) if action.tool == "calc" else wiki((), action.text)
-                    calls[place] = (*dialogue, {"role": "tool", "content": result})
+                    calls[index] = (*dialogue, {"role": "tool", "content": result})
             if not calls:
                 break
             prompts = calls
@@ -275,8 +275,8 @@ class RowRunner:
             return
         with self.reporter.progress(f"turn {turn}: replies of the model", len(new)) as progress:
 
-            def finished(place: int, reply: Reply) -> None:
-                self.answers.add(new[place], reply)
+            def finished(index: int, reply: Reply) -> None:
+                self.answers.add(new[index], reply)
                 progress(1)
 
             self.policy.complete(new, finished)
@@ -288,11 +288,11 @@ class RowRunner:
             # again, which takes most of the time.
             at_once = asyncio.Semaphore(1 if judge.tally.provider.name == LOCAL else max(1, len(steps)))
 
-            async def one(place: int, step: Any) -> tuple[int, Any]:
+            async def one(index: int, step: Any) -> tuple[int, Any]:
                 result: Any
                 async with at_once:
                     if isinstance(step, Grade):
-                        entry = await judge.grade(f"row {place + 1}", step.text, step.version)
+                        entry = await judge.grade(f"row {index + 1}", step.text, step.version)
                         failure = entry.failure
                         result = None if failure else {name: mark >= YES for name, mark in entry.scores.items()}
                     else:
@@ -300,9 +300,9 @@ class RowRunner:
                         result = text or None
                 self.failure = failure or self.failure
                 progress(1)
-                return place, result
+                return index, result
 
-            return dict(await asyncio.gather(*(one(place, step) for place, step in steps.items())))
+            return dict(await asyncio.gather(*(one(index, step) for index, step in steps.items())))
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Two sets of episodes on the samples that both have: base and trained, two steps, two seeds, or two run folders.
 
-Right, figures and intervals are those of the reports (`eval.compare`). The list comes from the index, where a sample
-with several episodes has their mean; the figures are computed from the episodes in a thread: large sets take a while.
+Correctness, figures and intervals are computed as in the reports (`eval.compare`). The list comes from the index, where
+a sample with several episodes has their mean; the figures are computed from the episodes in a thread: large sets take a
+while.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .run_files import read_lines
 from .runs import EVERY, Board, Measured, Run
 from .sets import in_sets, latest_evaluation, list_sets, set_paths
 
-MOST_EPISODES = 4  # episodes of one sample that are shown side by side
+MAX_EPISODES = 4  # episodes of one sample that are shown side by side
 FIRST_VIEW_SECONDS = 1.0
 """Time that the page waits for the figures; those of larger sets are shown when they are computed."""
 _SIDE = (
@@ -157,6 +158,6 @@ def _episodes(run: Run, set_path: str, sample: str) -> list[tuple[sqlite3.Row, E
         rows = store.execute(
             f"SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.{in_sets(sets)} "
             "AND e.sample = ? ORDER BY e.id DESC LIMIT ?",
-            (*sets, sample, MOST_EPISODES),
+            (*sets, sample, MAX_EPISODES),
         ).fetchall()
     return [(row, episode) for row in rows if (episode := read_episode(run, row))]

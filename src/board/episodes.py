@@ -46,7 +46,7 @@ SEARCHED = "words w CROSS JOIN episodes e ON e.id = w.rowid"
 _PARTS = re.compile(r'"([^"]+)"|(\S+)')
 GRAM = 3  # characters of a term in the text index
 LAST = "\U0010ffff"  # the last character: `x` + LAST sorts behind all terms that begin with x
-MOST_TERMS = 5000  # trigrams that a short term may stand for
+MAX_TERMS = 5000  # trigrams that a short term may stand for
 NOTHING = '"\x01\x01\x01"'  # a phrase that is in no text
 
 
@@ -237,7 +237,7 @@ def _match_term(store: sqlite3.Connection, term: str) -> str:
     terms, start = [term], term.lower()
     if len(term) < GRAM:
         query = "SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT ?"
-        terms = [row[0] for row in store.execute(query, (start, start + LAST, MOST_TERMS))]
+        terms = [row[0] for row in store.execute(query, (start, start + LAST, MAX_TERMS))]
     doubled = (one.replace('"', '""') for one in terms)
     return " OR ".join(f'"{one}"' for one in doubled) or NOTHING
 

@@ -40,7 +40,7 @@ EVERY = 1.0  # seconds between two checks for changes, while somebody watches
 KPIS_EVERY = 10.0
 REST = 10  # pause after a measurement, in multiples of its duration, so that an open board does not slow a run down
 HELD_OUT = {"turns": "avg_turns"}  # figures of training that have another name in held-out evaluations
-MOST_POINTS = 300  # points of a curve; more cannot be distinguished in a picture
+MAX_POINTS = 300  # points of a curve; more cannot be distinguished in a picture
 EVIDENCE = ("reports", "data", "configs", "templates")  # folders with all files that a round measures
 T = TypeVar("T")
 
@@ -264,7 +264,7 @@ class LogTail:
         return [thinned(curves.get(name, [])) for curves in list(self.seeds.values())]
 
 
-def thinned(points: Sequence[tuple[float, float]], most: int = MOST_POINTS) -> Points:
+def thinned(points: Sequence[tuple[float, float]], most: int = MAX_POINTS) -> Points:
     """Means of neighbours, so that at most about `most` points are left; the last one stays as it is.
 
     >>> thinned([(1, 1.0), (2, 3.0), (3, 5.0), (4, 7.0), (5, 0.0)], most=3)

@@ -54,7 +54,7 @@ LONGEST_LINE = 4 * 2**20
 TEXT = (".json", ".jsonl", ".yaml", ".yml", ".log", ".txt", ".md", ".sha256", ".csv")
 """Endings of files that are shown, which are text files only."""
 REPORTS = "reports/"
-MOST_FORM_BYTES = 64 * 1024
+MAX_FORM_BYTES = 64 * 1024
 LANGUAGE = "askgate_lang"  # name of the cookie, and of the parameter in an address, with the language of the pages
 YEAR_SECONDS = 365 * 24 * 3600
 View = Callable[[Board, Request], Response]
@@ -153,7 +153,7 @@ async def _form(request: Request) -> dict[str, str]:
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > MOST_FORM_BYTES:
+        if len(body) > MAX_FORM_BYTES:
             return {}
     return dict(parse_qsl(body.decode(errors="replace")))
 

@@ -97,7 +97,7 @@ MIN_WORDS = 5
 
 
 def ask_spam(episodes: Sequence[Episode]) -> float:
-    """The larger of two shares: complete samples with an ask, incomplete samples with two or more asks."""
+    """The larger of two shares: complete samples with an ask, and need-ask samples with two or more asks."""
     needless = _share([one.asks > 0 for one in episodes if not one.needs_clarification])
     return max(needless, _share([one.asks > 1 for one in episodes if one.needs_clarification]))
 
@@ -131,8 +131,11 @@ def _share(verdicts: Sequence[bool]) -> float:
 
 
 SHARES = {
-    "ask_spam": (ask_spam, "share of samples where it asks though nothing is missing, or asks more than once"),
-    "malformed": (malformed, "share of turns without an act"),
+    "ask_spam": (
+        ask_spam,
+        "the larger of two shares: complete samples with an ask, and need-ask samples with two or more asks",
+    ),
+    "malformed": (malformed, "share of turns without a valid action"),
     "bare_answer": (bare_answers, "share of episodes with an answer and nothing before it"),
     "echo": (echoes, "share of episodes that hand the question back"),
 }

@@ -47,13 +47,13 @@ class Side:
 
 @dataclass(frozen=True)
 class Demo:
-    """Samples, the places of those that are shown, and what both policies did."""
+    """Samples, the indices of those that are shown, and what both policies did."""
 
     lang: Lang
     samples: Sequence[Sample]
     shown: Sequence[int]
     sides: Mapping[str, Side]  # `base` and `trained`
-    chosen: int | None = None  # place of the first sample that the trained policy alone solves by asking
+    chosen: int | None = None  # index of the first sample that the trained policy alone solves by asking
 
 
 def run_demo(base: Path, trained: Path, lang: Lang, reporter: Reporter, n: int = SAMPLES) -> Demo:
@@ -68,20 +68,20 @@ def run_demo(base: Path, trained: Path, lang: Lang, reporter: Reporter, n: int =
         with reporter.progress(str(folder), len(jobs)) as progress, open_policy(str(folder)) as policy:
             sides[name] = Side(folder, policy.rollout(jobs, MAX_TURNS, progress=progress))
     chosen = first_gain(sides["base"].episodes, sides["trained"].episodes)
-    shown = [place for place in shown_places(samples) if place != chosen]
+    shown = [index for index in shown_indices(samples) if index != chosen]
     return Demo(lang, samples, shown if chosen is None else [chosen, *shown], sides, chosen)
 
 
 def first_gain(base: Sequence[Episode], trained: Sequence[Episode]) -> int | None:
-    """Place of the first sample that the trained policy solves by asking and the base does not solve."""
+    """Index of the first sample that the trained policy solves by asking and the base does not solve."""
     pairs = enumerate(zip(base, trained, strict=True))
-    return next((place for place, (old, new) in pairs if new.need_ask_success and not old.success), None)
+    return next((index for index, (old, new) in pairs if new.need_ask_success and not old.success), None)
 
 
 def write_page(demo: Demo, out: Path) -> None:
     """Writes the page with the shown samples, the counts, and the SHA-256 of both models."""
     pairs = [
-        (demo.samples[place], {name: side.episodes[place] for name, side in demo.sides.items()}) for place in demo.shown
+        (demo.samples[index], {name: side.episodes[index] for name, side in demo.sides.items()}) for index in demo.shown
     ]
     page = render_page(
         "demo.html",
@@ -97,7 +97,7 @@ def write_page(demo: Demo, out: Path) -> None:
         handle.write(opened_in(page, demo.lang))
 
 
-def shown_places(samples: Sequence[Sample]) -> list[int]:
-    """Places of the samples to show: for each task, the first incomplete sample and the first complete one."""
+def shown_indices(samples: Sequence[Sample]) -> list[int]:
+    """Indices of the samples to show: for each task, the first incomplete sample and the first complete one."""
     kinds = [(sample.task, sample.needs_clarification) for sample in samples]
     return [kinds.index((task, needs)) for task in TASKS for needs in (True, False) if (task, needs) in kinds]

@@ -33,14 +33,14 @@ from ..core.model_files import find_policy, may_be_on_hub, model_sha256
 from ..scoring.chat_server import ChatServer, Message, Reply
 from ..scoring.providers import address
 
-MOST_CONTEXT = 8192  # tokens of a dialogue, for models that would take more
+MAX_CONTEXT = 8192  # tokens of a dialogue, for models that would take more
 SERVER_TURN_TOKENS = 2048  # tokens of one turn of a model behind a server, its thought included
 SERVER_TIMEOUT_S = 300.0
 SERVER_CALLS = 8  # concurrent completions of a model behind a server
 KINDS = "a model folder, a .gguf file, a hub model, or the URL of a server such as http://127.0.0.1:8000/v1"
 
 Progress = Callable[[int], None]
-Finished = Callable[[int, Reply], None]  # gets the place of a prompt and the reply to it
+Finished = Callable[[int, Reply], None]  # gets the index of a prompt and the reply to it
 
 
 class Policy(ABC):
@@ -177,7 +177,7 @@ class TorchPolicy(Policy):
             device=self._device,
             generator=self._generator,
             greedy=self._greedy,
-            finished=lambda place, text: finished(place, _split_thought(text)),
+            finished=lambda index, text: finished(index, _split_thought(text)),
         )
 
 
@@ -205,10 +205,10 @@ class GgufPolicy(Policy):
         from ..release.llamacpp import complete_llamacpp
 
         renderer = self._renderers.of(prompts)
-        for place, messages in enumerate(prompts):
+        for index, messages in enumerate(prompts):
             tokens = _tokens(renderer, messages)
             text = complete_llamacpp(self._llama, renderer, tokens, self._reply_limits, self._greedy)
-            finished(place, _split_thought(text))
+            finished(index, _split_thought(text))
 
 
 class ServerPolicy(Policy):
@@ -243,7 +243,7 @@ class ServerPolicy(Policy):
         stopped = Event()
         failures: list[BaseException] = []
         with ThreadPoolExecutor(SERVER_CALLS) as pool:
-            calls = {pool.submit(self._reply, messages, stopped): place for place, messages in enumerate(prompts)}
+            calls = {pool.submit(self._reply, messages, stopped): index for index, messages in enumerate(prompts)}
             try:
                 for call in as_completed(calls):
                     if error := call.exception():
@@ -300,7 +300,7 @@ def open_gguf_policy(path: Path, temperature: float, limits: RolloutLimits | Non
 
 def _limits(positions: int, temperature: float, functions: Sequence[str]) -> RolloutLimits:
     """Limits for a model with so many positions: a sixteenth of them for an action, an eighth for a thought."""
-    context = min(positions, MOST_CONTEXT)
+    context = min(positions, MAX_CONTEXT)
     actions, tools = action_format(functions)
     return RolloutLimits(
         actions=actions,

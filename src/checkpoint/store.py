@@ -45,7 +45,8 @@ those of the schedule."""
 BREACHED = "breached"
 """Mark with all steps whose weights were known to breach `kl_alert` when the checkpoint was saved."""
 STOPPED, HACKING = "stopped", "reward_hacking"
-"""Marks with the reason for which a user's callback, or the watch on reward hacking, ended the run here; else empty."""
+"""Marks that say why the run ended at this checkpoint: STOPPED by a user's callback, HACKING by the reward-hacking
+watch. Empty if it did not end here."""
 VALUE = "value"
 """Mark of an evaluated checkpoint: the metric that `best/` compares, higher is better."""
 VALUED_BY = "valued_by"
@@ -374,7 +375,7 @@ def _is_good(marks: Mapping[str, Any] | None) -> bool:
 
 
 def _marks(folder: CheckpointFolder, step: int) -> dict[str, Any] | None:
-    """The marks of a checkpoint; None if its manifest is damaged."""
+    """The marks of a checkpoint; None if its seal is damaged."""
     try:
         return read_seal(folder.folder(step)).marks
     except Damaged:
@@ -385,7 +386,7 @@ def _value(folder: CheckpointFolder, step: int, by: str) -> float:
     """The value of an evaluated checkpoint; minus infinity if it is damaged or was evaluated with other settings."""
     marks = _marks(folder, step)
     if marks is None:
-        log.warning("%s: its manifest is damaged, so its value does not count", folder.folder(step))
+        log.warning("%s: its seal is damaged, so its value does not count", folder.folder(step))
         return -math.inf
     value = marks.get(VALUE) if marks.get(VALUED_BY, "") == by else None
     return value if isinstance(value, float | int) else -math.inf

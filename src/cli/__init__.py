@@ -1,4 +1,4 @@
-"""Command line: `askgate VERB`, and the same verbs as scripts."""
+"""Command line: `askgate COMMAND`, and the same commands as scripts."""
 
 from .app import main, run_verb, scorecache_cli
 

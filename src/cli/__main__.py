@@ -1,4 +1,4 @@
-"""`python -m src.cli VERB`, for a checkout that is not installed."""
+"""`python -m src.cli COMMAND`, for a checkout that is not installed."""
 
 from . import main
 

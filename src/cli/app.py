@@ -1,8 +1,8 @@
-"""`askgate VERB`. Exit codes: 0 passed, 1 a gate failed, 2 bad input or usage.
+"""`askgate COMMAND`. Exit codes: 0 passed, 1 a gate failed, 2 bad input or usage.
 
 Any other exception is a bug or a failing machine: exit code 2 as well, with its traceback. Exit code 1 is kept for
-measured verdicts, because the loop does not repeat a stage that has one. Verbs import what they need when they run, so
-that `askgate --help` is fast.
+measured verdicts, because the loop does not repeat a stage that has one. Commands import what they need when they run,
+so that `askgate --help` is fast.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from ..core.files import package_yaml
 from ..runtime.disk import explain_disk_errors
 from ..runtime.language import VARIABLE, language_of, terminal_language
 from ..runtime.secrets import masker
-from . import chat, data, doctor, evaluate, gates, loop, release, reward, scoring, show, train
+from . import chat, data, doctor, evaluate, gates, loop, options, release, reward, scoring, show, train
+from .chinese_help import context_class
 
 GROUPS: dict[str, Sequence[Callable[..., None]]] = {
     "Start": [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init],
@@ -66,15 +67,15 @@ GROUPS: dict[str, Sequence[Callable[..., None]]] = {
         loop.scale,
     ],
 }
-"""Verbs of each job, as `askgate --help` lists them; `help.yaml` has titles and examples."""
+"""Commands of each job, as `askgate --help` lists them; `help.yaml` has titles and examples."""
 NAMES = {"run_round": "round", "eval_model": "eval"}
-"""Verbs whose function has another name, because Python or a module uses theirs."""
+"""Commands whose function has another name, because Python or a module uses theirs."""
 OLD_NAMES = {"evaluate": "eval"}
-"""Old names of verbs. They work as before, and the help does not list them."""
+"""Old names of commands. They work as before, and the help does not list them."""
 
 
 def hyphens(name: str) -> str:
-    """A verb or flag as the help shows it. `--max_turns` is accepted for `--max-turns`."""
+    """A command or flag as the help shows it. `--max_turns` is accepted for `--max-turns`."""
     return name.replace("_", "-")
 
 
@@ -83,7 +84,7 @@ VALUES: dict[str, str] = {hyphens(name): name for name in (*get_args(SourceName)
 
 
 def spelling(token: str) -> str:
-    """The spelling of a token in help and messages: hyphens in verbs and flags, a value of a flag as it is defined.
+    """The spelling of a token in help and messages: hyphens in commands and flags, a value of a flag as it is defined.
 
     >>> spelling("max_turns"), spelling("abg-coqa"), spelling("q4_k_m")
     ('max-turns', 'abg_coqa', 'q4_k_m')
@@ -95,7 +96,7 @@ SPELLINGS = {"token_normalize_func": spelling}
 
 
 class VerbGroup(TyperGroup):
-    """Lists verbs by group in plain help. Rich help would cut long default values off at 80 columns."""
+    """Lists commands by group in plain help. Rich help would cut long default values off at 80 columns."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -148,21 +149,22 @@ def common(version: Annotated[bool, typer.Option("--version", is_eager=True, cal
       1    a gate or check failed, a stage is not done, a callback stopped training
            (such as for reward hacking), results of `eval --compare` differ, or
            `report` or `package` found an amber that is not signed off
-      2    bad input or environment, scores or evidence that are not genuine (the
-           gates fresh, scoring and judge of a round too), or a defect in AskGate
+      2    bad input or environment; scores or evidence that are not genuine; in a
+           round, a failed gate `fresh`, `scoring` or `judge`, or a gate that could
+           not be measured; or a defect in AskGate
       130  you pressed Ctrl-C
     """
 
 
 @cache
 def help_texts() -> dict[str, dict[str, Any]]:
-    """Help of flags in both languages, and of verbs in Chinese; that in English is the docstring of the verb."""
+    """Help of flags in both languages, and of commands in Chinese; that in English is the docstring of the command."""
     found: dict[str, dict[str, Any]] = package_yaml(str(Path(__file__).with_name("help.yaml")))
     return found
 
 
 def with_help(command: Any, language: str, path: str = "askgate") -> Any:
-    """The command with the help of all its flags and verbs in this language."""
+    """The command with the help of all its flags and commands in this language."""
     texts, place = help_texts(), LANGS.index(language)
     own_help_option = command.get_help_option
 
@@ -175,19 +177,36 @@ def with_help(command: Any, language: str, path: str = "askgate") -> Any:
     for one in command.params:
         names = [*(f"{path} {name}" for name in one.opts), *one.opts]
         one.help = next((texts["flags"][name][place] for name in names if name in texts["flags"]), None)
+        if one.show_default in texts["defaults"]:
+            described = texts["defaults"][one.show_default][place]
+            if one.show_default == options.FROM_PROFILE:
+                show_value(one, described)
+            else:
+                one.show_default = described
     if language == "zh":
         command.help = texts["verbs"].get(path, command.help)
-        for one in command.params:
-            one.show_default = texts["defaults"].get(one.show_default, one.show_default)
+        command.context_class = context_class(command.context_class, texts["words"])
     for name, verb in getattr(command, "commands", {}).items():
         known = OLD_NAMES.get(name, name)
         with_help(verb, language, known if path == "askgate" else f"{path} {known}")
     return command
 
 
+def show_value(option: Any, described: str) -> None:
+    """Shows the value of a threshold as its default. The profile is read only when the help is shown."""
+    record = option.get_help_record
+
+    def with_value(context: Any) -> Any:
+        with suppress(BadInput):  # the folder has a profile of its own that cannot be read
+            option.show_default = described.format(show.number(option.get_default(context)))
+        return record(context)
+
+    option.get_help_record = with_value
+
+
 @cache
 def command(language: str) -> Any:
-    """All verbs with help in this language. Made once: reading the flags of every verb takes a tenth of a second."""
+    """All commands with help in this language. Made once: reading all flags takes a tenth of a second."""
     return with_help(typer.main.get_command(app), language)
 
 
@@ -223,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 FIRST_VERBS = {"demo", "quickstart", "init"}
-"""Verbs that a new user begins with. After others the hint about the path would be noise."""
+"""Commands that a new user begins with. After others the hint about the path would be noise."""
 
 
 def say_activate(arguments: Sequence[str]) -> None:
@@ -257,5 +276,5 @@ def scorecache_cli() -> None:
 
 
 def run_verb(verb: str, *defaults: str) -> None:
-    """Entry point of a script: passes its arguments to the verb, after flags that they may override."""
+    """Entry point of a script: passes its arguments to the command, after flags that they may override."""
     main([verb, *defaults, *sys.argv[1:]])

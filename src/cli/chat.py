@@ -1,4 +1,4 @@
-"""Verbs that show a policy at work: chat and demo."""
+"""Commands that show a policy at work: chat and demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that make, check and export data: build_rollout_pool, diversity_report, validate_pool, difficulty_metrics,
+"""Commands that make, check and export data: build_rollout_pool, diversity_report, validate_pool, difficulty_metrics,
 difficulty_bucketize, validate_difficulty, samples, make_min_data, export."""
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def diversity_report(
 ) -> None:
     """Measure the diversity of a pool.
 
-    Reports type-token ratio (TTR), distinct-1 and distinct-2, 3-gram KL divergence from the same pool in the plain
-    wording of templates/pack_v1, Zipf slope, roles, and registers (styles of speech).
+    Reports type-token ratio (TTR), distinct-1 and distinct-2, 3-gram KL divergence between the pool and the same
+    problems in the wording of templates/pack_v1, Zipf slope, roles, and registers (styles of speech).
     """
     from ..data.pool.build import reference_samples
     from ..data.quality.diversity import diversity_report as measure
@@ -225,9 +225,10 @@ def difficulty_bucketize(
     out: Path = options.BALANCED,
     as_json: options.Json = False,
 ) -> None:
-    """Draw a pool with a target mix of difficulties.
+    """Draw a balanced pool: one with a target mix of difficulties.
 
-    Every task gets the same shares of easy, medium and hard samples.
+    Every task gets the same shares of easy, medium and hard samples. The pool is the one that --metrics was measured on
+    (named in NAME.metrics.meta.json).
     """
     from ..data.difficulty.bucketize import difficulty_bucketize as bucketize
 

@@ -1,4 +1,4 @@
-"""Verb `doctor`: what this machine has, what is missing, and what to type."""
+"""Command `doctor`: what this machine has, what is missing, and what to type."""
 
 from __future__ import annotations
 

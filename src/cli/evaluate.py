@@ -1,4 +1,4 @@
-"""Verb `eval`: compares a run with its base, measures one model, or runs a public benchmark."""
+"""Command `eval`: compares a run with its base, measures one model, or runs a public benchmark."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Backend = Literal["pytorch", "llamacpp"]
 MORE_FIGURES = {
-    "success_hard_hotpotqa_strategyqa": both("success, hard questions over articles", "成功率（查资料的困难题）"),
+    "success_hard_hotpotqa_strategyqa": both(
+        "success, hard samples (hotpotqa + strategyqa)", "成功率，困难样本（hotpotqa + strategyqa）"
+    ),
     "question_precision": both("question precision", "提问精确率"),
     "question_recall": both("question recall", "提问召回率"),
     "question_f1": both("question F1", "提问 F1"),
@@ -51,8 +53,8 @@ def eval_model(
     """Compare a run with its base, measure one model, or run a public benchmark.
 
     Without --model: compares a run with its base, from recorded dialogues. --config is the config of the run. The table
-    also has the policy after SFT (column "warm start") and, if the run made them, controls: the base after longer SFT,
-    without RL. The gates on the trained policy are checked.
+    also has the policy after SFT and, if the run made them, controls: the base after longer SFT, without RL. The gates
+    on the trained policy are checked.
 
     With --model: runs that model on held-out samples.
 
@@ -187,7 +189,7 @@ def show_results(report: TrialReport) -> None:
     """One table: every figure of all seeds together and, where there are several, of each seed."""
     pooled, count = report.pooled, len(report.seeds)
     if pooled.changes is None:
-        show.say("no evaluation of base and trained policy", "没有底模与训练后策略的评测")
+        show.say("no evaluation of base and trained policy", "没有底模与训练后模型的评测")
         return
     title = both(f"{count} seeds", f"{count} 个种子") if count > 1 else _seed(report.seeds[0])
     _print_compared(title, report, pooled, {**show.FIGURES, **MORE_FIGURES}, report.seeds if count > 1 else ())
@@ -203,7 +205,7 @@ def show_seeds(report: TrialReport) -> None:
     for seed in report.seeds:
         if seed.changes is None:
             english = f"seed {seed.seed}: {seed.steps} steps; no evaluation of base and trained policy"
-            show.say(english, f"种子 {seed.seed}：{seed.steps} 步；没有底模与训练后策略的评测")
+            show.say(english, f"种子 {seed.seed}：{seed.steps} 步；没有底模与训练后模型的评测")
         else:
             _print_compared(_seed(seed), report, seed, show.FIGURES)
             show.say_held_out(seed.changes["success"].base.n)
@@ -239,7 +241,7 @@ def _row(label: str, name: str, compared: Compared) -> list[str]:
 def _other_changes(compared: Compared) -> dict[str, dict[str, Change]]:
     """Changes of the trained policy over other policies than its base, by the label of that policy."""
     sides = {
-        both("warm start", "热启动"): compared.over_warm_start,
+        both("SFT", "SFT 后"): compared.over_warm_start,
         both("SFT control", "SFT 对照"): compared.over_control,
         both("SFT (time)", "SFT（同时长）"): compared.over_time_control,
     }

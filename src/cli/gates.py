@@ -1,4 +1,4 @@
-"""Verbs of the gates before training: round, verify, anchor, sign-off."""
+"""Commands of the gates before training: round, verify, anchor, sign-off."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
 
         # Shown so that the signer knows what is accepted. `sign_amber` refuses an unknown name.
         show.print_ambers([one.fact for one in ambers(profile) if one.name == amber])
-        by = by or show.ask("your name", "您的姓名")
+        by = by or show.ask("your name", "你的姓名")
         reason = reason or show.ask(f"why {amber} is acceptable", f"为何可以接受 {amber}")
         show.wrote(sign_amber(profile, amber, key, password, by, reason))
         return

@@ -1,4 +1,4 @@
-"""Verbs of the whole loop: quickstart, rc1, status, kpi, sync, scale, init."""
+"""Commands of the whole loop: quickstart, rc1, status, kpi, sync, scale, init."""
 
 from __future__ import annotations
 

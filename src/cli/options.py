@@ -1,4 +1,4 @@
-"""Flags that several verbs share, and defaults, which are those of the original requirements. Help: `help.yaml`."""
+"""Flags that several commands share, and defaults, which are those of the original requirements. Help: `help.yaml`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ MIX = defaults.as_flag(defaults.MIX)
 BY_TASK = ",".join(types.TASKS)
 TOOLS = ",".join(actions.TOOLS)
 TARGET = defaults.as_flag(defaults.DIFFICULTY_MIX)
+FROM_PROFILE = "from profile rc1"
+"""Default of a threshold in help texts; `help.yaml` shows its value too."""
 
 Seed = Annotated[int, Option(min=0)]
 OneLang = Annotated[
@@ -47,9 +49,9 @@ Json = Annotated[bool, Option("--json")]
 
 
 def chosen_profile(given: ProfileName | None, default: ProfileName | None = None) -> ProfileName:
-    """The profile of a verb, said on standard error. Refuses to guess where another profile ran in this folder.
+    """The profile of a command, said on standard error. Refuses to guess where another profile ran in this folder.
 
-    `default`: the verb's own. Without one it is the profile that ran here, or quickstart before any did.
+    `default`: the command's own. Without one it is the profile that ran here, or quickstart before any did.
     """
     from ..loop.profile_loop import has_run, profiles_run
 
@@ -90,14 +92,14 @@ def say_tasks(source: str, tasks: Mapping[types.Task, float], mix: str = MIX) ->
         )
         chinese = (
             f"任务为 detect：多数行没有不超过 {2 * LONGEST_ANSWER} 个汉字（英文 {LONGEST_ANSWER} 个词）的答案，"
-            "因此不检查答案，只看策略何时提问、问什么；"
+            "因此不检查答案，只看模型何时提问、问什么；"
             "要检查答案，请为每行写简短的 answer"
         )
         show.note(english, chinese)
 
 
 def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:
-    """A section of thresholds as the flags of a verb give them."""
+    """A section of thresholds as the flags of a command give them."""
     typed = [context.get_parameter_source(name) for name in section.model_fields]
     if any(source is None or source.name.startswith("DEFAULT") for source in typed):
         say_profile("rc1")
@@ -105,7 +107,7 @@ def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:
 
 
 def threshold(key: str, flag: str = "", **bounds: Any) -> OptionInfo:
-    """A flag that defaults to a threshold of gate profile rc1, such as `pool.kl3_min`, read when the verb runs."""
+    """A flag that defaults to a threshold of gate profile rc1, such as `pool.kl3_min`, read when the command runs."""
 
     def read() -> Any:
         from ..config.profile import load_profile
@@ -113,5 +115,5 @@ def threshold(key: str, flag: str = "", **bounds: Any) -> OptionInfo:
         return attrgetter(key)(load_profile("rc1").thresholds)
 
     name = flag or f"--{key.rpartition('.')[2].replace('_', '-')}"
-    option: OptionInfo = Option(name, default_factory=read, show_default="from profile rc1", **bounds)
+    option: OptionInfo = Option(name, default_factory=read, show_default=FROM_PROFILE, **bounds)
     return option

@@ -1,4 +1,4 @@
-"""Verbs for finished models and runs: export_gguf, package, reproduce, push, report, review, and the board."""
+"""Commands for finished models and runs: export_gguf, package, reproduce, push, report, review, and the board."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def report(profile: ProfileName | None = None, evaluation: Path | None = None, a
                 "red": "FAILED",
                 "grey": both("NOT YET", "未完成"),
             }[one.colour]
-            told = both(one.told, one.told_zh).replace("\n", "\n  ")
-            show.say(f"{state} {both(one.name, one.name_zh)}: {told}")
+            text = both(one.text, one.text_zh).replace("\n", "\n  ")
+            show.say(f"{state} {both(one.name, one.name_zh)}: {text}")
         if found.training_run:
             show.say(f"about run {found.training_run}", f"针对运行 {found.training_run}")
         show.wrote(RC1_PAGE, RC1_JSON)

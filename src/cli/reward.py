@@ -1,4 +1,4 @@
-"""Verbs that check the reward: shadow_run, weight_calib, overclar_penalty."""
+"""Commands that check the reward: shadow_run, weight_calib, overclar_penalty."""
 
 from __future__ import annotations
 
@@ -54,8 +54,9 @@ def shadow_run(
 ) -> None:
     """Compare the new reward with a baseline on the shadow set (held-out samples).
 
-    The baseline reward comes with AskGate; its weights are in configs/weights_baseline.json. The new reward has the
-    weights of weight-calib. Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
+    The baseline reward (the old one; `old` in the tables) comes with AskGate; its weights are in
+    configs/weights_baseline.json. The new reward has the weights of weight-calib. Without REWARD_LIVE_MODE=1 no judge
+    is called, and no gate accepts the result.
 
     With --materialize, only writes the shadow set.
     """
@@ -135,9 +136,9 @@ def weight_calib(
     """Calibrate the weights of the reward.
 
     The reward is a weighted sum of dimensions, such as support and economy, each from 0 to 1. Finds, by least squares,
-    the weights with which it best predicts whether a dialogue succeeds. Compares them with the baseline weights
-    (configs/weights_baseline.json) on held-out folds. Without REWARD_LIVE_MODE=1 no judge is called, and no gate
-    accepts the result.
+    the weights with which it best predicts whether a dialogue succeeds. On held-out folds, compares it with the
+    baseline reward (the old one; `old` in the tables), whose weights are in configs/weights_baseline.json. Without
+    REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
     """
     from ..config.loader import load_train_config
     from ..config.profile import load_profile, profile_for

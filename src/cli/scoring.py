@@ -1,4 +1,4 @@
-"""Verbs of live scoring: probe_scorer, assert_not_simulated, score, validate_scores, and the cache of votes."""
+"""Commands of live scoring: probe_scorer, assert_not_simulated, score, validate_scores, and the cache of votes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def probe_scorer(
 ) -> None:
     """Test the judge with real calls.
 
-    Reports latency, cost, and the scores of worthless answers, which should be low.
+    Reports latency, cost, and the scores of worthless answers, which should be low. REWARD_LIVE_MODE need not be set,
+    but must not be 0.
     """
     if not live:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""Terminal output of the verbs: reports as tables or JSON, failed checks with their remedies, progress bars."""
+"""Terminal output of the commands: reports as tables or JSON, failed checks with their remedies, progress bars."""
 
 from __future__ import annotations
 
@@ -111,14 +111,14 @@ def _chinese_texts() -> list[tuple[re.Pattern[str], str]]:
 def say_held_out(samples: int) -> None:
     """The line below a table that compares policies."""
     english = f"{samples} held-out samples, the same for all; shares in percent"
-    say(english, f"{samples} 条留出样本，各策略相同；比例以百分数表示")
+    say(english, f"{samples} 条留出样本，各模型相同；比例以百分数表示")
     if samples < FEW_HELD_OUT:
         english = "so few samples say little about a policy: evaluate on more, or add rows to a file of your own"
-        say(english, "样本太少，说明不了策略的好坏：请用更多样本评测；自己的数据请增加行数")
+        say(english, "样本太少，说明不了模型的好坏：请用更多样本评测；自己的数据请增加行数")
 
 
 def wrote(*paths: Path | str) -> None:
-    """Names the files that a verb wrote, one per line."""
+    """Names the files that a command wrote, one per line."""
     for path in paths:
         say(f"wrote {path}", f"已写入 {path}")
 
@@ -142,7 +142,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], text: Col
 
 
 def result(value: T, as_json: bool, details: Callable[[T], None], *paths: Path | str) -> None:
-    """Prints what a verb measured: as JSON, or by `details` and with the files that it wrote."""
+    """Prints what a command measured: as JSON, or by `details` and with the files that it wrote."""
     if as_json:
         print_json(value)
     else:
@@ -178,7 +178,7 @@ def finish(
 ) -> None:
     """Prints a report and exits with `failed_code` if a check failed: 1 for quality, 2 for integrity.
 
-    `path`: file of the report. `details`: prints what the verb measured, ahead of the checks.
+    `path`: file of the report. `details`: prints what the command measured, ahead of the checks.
     """
     if as_json:
         print_json(report)
@@ -201,7 +201,7 @@ def print_outputs(
     skipped_rows: Sequence[str] = (),
     row_counts: RowCounts | None = None,
 ) -> None:
-    """Prints the files that a verb wrote with their SHA-256, and the number of samples by task and difficulty.
+    """Prints the files that a command wrote with their SHA-256, and the number of samples by task and difficulty.
 
     `left_aside`: number of records of a source that could not be used. `fewer_ambiguous`: number of ambiguous samples
     that it could not give. `skipped_rows`: rows of the user's own file that could not be used, each with its rule.
@@ -225,7 +225,7 @@ def print_outputs(
         say(english, f"{task}：跳过 {count} 条（原因：重复，或推不出答案）")
     for task, count in (fewer_ambiguous or {}).items():
         english = f"{count} fewer ambiguous samples of {task} than asked for: complete ones take their place"
-        say(english, f"{task}：缺信息的样本比要求少 {count} 条，由完整样本补足")
+        say(english, f"{task}：缺信息的样本比要求少 {count} 条，由信息完整的样本补足")
     if row_counts:
         # By row: --reuse may make several samples of one.
         rows = {one.provenance.source_id: one for one in read_records(files[0], Sample)}

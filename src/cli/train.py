@@ -1,4 +1,4 @@
-"""Verbs of training: train, sft, ppo-runner; and `runs`, which lists, names, tags and deletes training runs."""
+"""Commands of training: train, sft, ppo-runner; and `runs`, which lists, names, tags and deletes training runs."""
 
 from __future__ import annotations
 

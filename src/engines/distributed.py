@@ -57,7 +57,7 @@ class Ranks:
         self.rank, self.world, self.distributed = rank, world, distributed
 
     def announce(self, call: str, *args: Any) -> None:
-        """On rank 0: makes the other ranks repeat an engine call, whose communication needs every rank."""
+        """On rank 0: announces a call for the other ranks to repeat (`training.run.follow`)."""
         if self.rank == 0 and self.world > 1:
             dist.broadcast_object_list([(call, args)], src=0)
 

@@ -41,8 +41,8 @@ MAX_READ_FACTOR = 4
 """Maximum total length of the episodes of a stream, as a multiple of `pack_tokens`. Shared tokens count for each
 episode, because attention keeps their keys and values for each."""
 MAX_COMPARED = 64
-"""Number of earlier episodes that an episode is compared with, newest first. In groups of at most this size all others
-of the sample are among them."""
+"""Maximum number of earlier episodes that an episode is compared with: the newest ones. In groups of at most this size
+all others of the sample are among them."""
 LOGITS_AT_ONCE = 2**26
 """Logits kept in memory at a time (256 MB in float32). Where there are more, the backward pass recomputes them."""
 
@@ -246,7 +246,7 @@ class Learner(nn.Module):
         return TokenScores(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH.detach()))
 
     def call(self, function: Callable[..., Tensor], stream: Stream) -> Tensor:
-        """Calls `function(policy, stream)`. A sharded policy has its weights only inside a method of this module."""
+        """Calls `function(policy, stream)`. A sharded policy has its weights only inside `forward` and this method."""
         return function(self.policy, stream)
 
 

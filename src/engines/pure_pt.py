@@ -196,8 +196,8 @@ class PurePT(BaseEngine):
         """Updates on a batch: `epochs` times over it, `minibatches` updates each. Returns their metrics.
 
         Without a critic, episodes without signal (`teaches_E` is False) are left out, and a minibatch of such episodes
-        makes no update. Metrics are means over the updates, weighted by their tokens. Only `logp_gap` and its tail are
-        of the first update: the difference between rollout and training before anything was learned.
+        makes no update. Metrics are means over the updates, weighted by their tokens. Only `logp_gap*` are of
+        the first update: the difference between rollout and training before anything was learned.
         """
         settings = self.job.optimizer
         rng = np.random.default_rng(derive_seed(self.job.seed, self.step, "minibatches"))

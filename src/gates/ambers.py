@@ -226,7 +226,7 @@ def _derived_ambers(profile: Profile) -> list[Amber]:
 
 
 def _require_ledger(context: RoundContext) -> None:
-    """Refuses a score, of those that ambers are derived from, that is not in the ledger."""
+    """Ambers are derived from judge scores. Raises BadInput if one of these scores is not in the ledger."""
     paths = context.profile.paths
     for file in (context.exam, paths.calibration_scores, paths.shadow_scores):
         scores = [one for one in read_unique(file, Score) if one.overall is not None]

@@ -137,7 +137,7 @@ def measure(gates: Mapping[str, Gate], context: RoundContext) -> list[Finding]:
 
 
 def is_close(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal, numbers nearly."""
+    """Whether two JSON values are equal. Floating-point numbers may differ by `_FIGURE_TOLERANCE`."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

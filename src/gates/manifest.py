@@ -54,7 +54,7 @@ class Entry(Record, frozen=True):
 
 
 class ManifestBroken(BadInput):
-    """The chain does not hold at `where`."""
+    """Raised if the hash chain is broken at `where`."""
 
 
 class Manifest:

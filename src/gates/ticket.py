@@ -60,7 +60,7 @@ class Fingerprint(Record, frozen=True):
 
 
 class Round(Record, frozen=True, rename={"passed": "pass"}):
-    """The report of a round. That of a second round that passed is the ticket."""
+    """The report of a round. The report of a second round that passed is the ticket."""
 
     round: Literal["round1", "round2"]
     ts: str
@@ -204,8 +204,8 @@ class Fingerprints:
 def verify_report(path: Path, manifest: Manifest, fingerprints: Fingerprints) -> Round:
     """The report of a round, verified. Raises BadInput that names the first difference.
 
-    Checked are its own bytes, its verdicts, its time, and every file that it was measured on. `verify_ledger` checks
-    the ledger, which may grow.
+    Checks the report's bytes, verdicts and time, and every file that it was measured on. `verify_ledger` checks the
+    ledger, which may grow.
     """
     report = read_round(path)
     for what in _contradictions(path, report, manifest):
@@ -248,7 +248,8 @@ def verify_judge(ledger: Path, report: Round) -> None:
                 remedy="move the ledger away, name that server SCORER_PROVIDER=custom, score again and run both rounds",
             )
     if last != report.judge_server:
-        what = f"names the judge {report.judge_server or 'nowhere'}, and the ledger has calls to {last or 'nobody'}"
+        named = f"the report names judge server {report.judge_server or '(none)'}"
+        what = f"{named}, but the last call in the ledger went to {last or '(none)'}"
         raise BadInput(what, where=report.round, remedy=RUN_BOTH)
     scored = next((one for one in reversed(entries) if isinstance(one, ScoringEntry)), None)
     for name, known in (("SCORER_PROVIDER", "provider"), ("SCORER_MODEL", "model")):
@@ -290,7 +291,8 @@ def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[s
     for one in report.findings:
         if one.passed != one.verdict:
             stated = "passed" if one.passed else "failed"
-            yield f"{one.gate}: {one.name} says {stated}, and {one.value} {one.rule} {one.threshold} does not"
+            rule, is_true = f"{one.value} {one.rule} {one.threshold}", str(one.verdict).lower()
+            yield f"{one.gate}: {one.name} is recorded as {stated}, but {rule} is {is_true}"
     named = Counter((one.gate, one.name) for one in report.findings)
     for (gate, name), count in named.items():
         if gate not in GATES or (gate in MOMENTARY and name not in {*MOMENTARY[gate], MEASURED}):

@@ -54,9 +54,9 @@ _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 def verify(deep: bool, tell: Tell, signed: bool = True, owner_key: str = "", tsa_root: str = "") -> list[Round]:
     """The verified reports of the rounds. Raises BadInput at the first difference.
 
-    `signed`: whether the owner's signature is required; not before signing. `owner_key`: fingerprint of the owner's
-    key, known from elsewhere; a ticket that this key did not sign is refused. `tsa_root`: fingerprint of the root
-    certificate of a timestamp authority, known from elsewhere; that authority must have anchored the manifest.
+    `signed`: whether the owner's signature is required; False before the ticket is signed. `owner_key`: fingerprint of
+    the owner's key, known from elsewhere; a ticket that this key did not sign is refused. `tsa_root`: fingerprint of
+    the root certificate of a timestamp authority, known from elsewhere; that authority must have anchored the manifest.
     """
     manifest = Manifest()
     manifest.refuse_future()

@@ -50,7 +50,7 @@ class Result:
 
 
 def verb(name: str, *arguments: str | Path) -> tuple[str, ...]:
-    """The command of a stage that runs one of our verbs."""
+    """Arguments of `python` that run an `askgate` command."""
     return ("-m", MODULE, name, *(str(argument) for argument in arguments))
 
 

@@ -139,7 +139,7 @@ def fingerprints(paths: Sequence[Path]) -> dict[str, str | None]:
 
 
 def _verb_and_flags(command: Sequence[str]) -> list[str]:
-    """Verb and flags, without the name of the package: it is `src` in a checkout and `askgate` when installed.
+    """Command and flags, without the name of the package: it is `src` in a checkout and `askgate` when installed.
 
     >>> _verb_and_flags(["-m", "src.cli", "kpi"]) == _verb_and_flags(["-m", "askgate.cli", "kpi"])
     True

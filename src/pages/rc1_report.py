@@ -49,7 +49,7 @@ AGAIN = "run `askgate eval` again, then `askgate report`"
 HELD_OUT = ("seed", "step", "reward", "success", "overclar_rate", "need_ask_success", "avg_turns")
 """Fields of the held-out evaluations that the report keeps."""
 CURVES = ("reward", "success", "kl", "overclar_rate", "need_ask_success", "turns", "entropy")
-MOST_POINTS = 400  # points of a curve; a picture has hardly more dots across
+MAX_POINTS = 400  # points of a curve; a picture has hardly more dots across
 SHOWN = 20  # episode pairs to read
 GROUPS = tuple(OUTCOMES.values())
 SHOWN_GATES = ("calibration", "shadow", "ablation", "pool", "difficulty")  # gates whose figures the report shows
@@ -96,24 +96,24 @@ EVIDENCE, AMBERS = "Evidence", "Ambers"  # parts of the verdict
 NOT_RUN, NO_EVIDENCE = "not run yet", "no evidence yet"
 NOT_TRAINED, NOT_MEASURED = "not trained yet", "not measured yet"
 NOT_YET = (NOT_RUN, NO_EVIDENCE, NOT_TRAINED, NOT_MEASURED)
-Told = tuple[bool, str, str]  # whether a part of the verdict passed, and the finding in both languages
+PartResult = tuple[bool, str, str]  # whether a part of the verdict passed, and the finding in English and Chinese
 
 
-class VerdictPoint(Struct, frozen=True):
+class VerdictPoint(Struct, frozen=True, rename={"text": "told", "text_zh": "told_zh"}):
     """A part of the verdict. What was not measured has not passed."""
 
     name: str
     name_zh: str
     passed: bool
-    told: str  # the finding in one line; ambers have a line each
-    told_zh: str = ""
+    text: str  # the finding in one line; ambers have a line each
+    text_zh: str = ""
     genuine: bool = True
     """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
     colour: Colour = "red"
     """Amber: nothing failed, and there are facts that the owner must know, signed off or not. Grey: not there yet."""
 
 
-class Rc1(Struct, frozen=True):
+class Rc1(Struct, frozen=True, rename={"fingerprints": "prints"}):
     """The report as it is stored."""
 
     ts: str
@@ -139,7 +139,7 @@ class Rc1(Struct, frozen=True):
     pool: dict[str, Any] | None
     difficulty: dict[str, Any] | None
     rounds: list[Round]
-    prints: dict[str, Fingerprint]  # by role: training data, reward weights, config, and the reports shown here
+    fingerprints: dict[str, Fingerprint]  # by role: training data, reward weights, config, and the reports shown here
     commit: str
     reading: EpisodesToRead | None
     reproduce: list[str]
@@ -208,7 +208,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         **measured,
         shadow_points=msgspec.convert(points, list[ShadowPoint]),
         rounds=rounds,
-        prints=_fingerprints(profile, evaluation),
+        fingerprints=_fingerprints(profile, evaluation),
         commit=rounds[-1].commit if rounds else "",
         reading=_read_episodes(trial, _run_folder(evaluation)) if trial and evaluation else None,
         reproduce=list(REPRODUCE),
@@ -315,7 +315,7 @@ def _id_hash(episode: Episode) -> str:
     return sha256(episode.sample_id.encode()).hexdigest()
 
 
-def thinned(lines: Sequence[Mapping[str, Any]], names: Sequence[str], most: int = MOST_POINTS) -> list[dict[str, Any]]:
+def thinned(lines: Sequence[Mapping[str, Any]], names: Sequence[str], most: int = MAX_POINTS) -> list[dict[str, Any]]:
     """Means over equal stretches of steps, so that a curve of 50,000 steps stays readable.
 
     The line of a stretch has the number of its last step.
@@ -345,7 +345,7 @@ def _means(lines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str
 
 def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
     """The six parts of the verdict."""
-    questions: list[tuple[str, str, Callable[[], Told]]] = [
+    questions: list[tuple[str, str, Callable[[], PartResult]]] = [
         ("Round 1", "第一轮预检", lambda: _check_round(profile, ROUND1)),
         ("Round 2", "第二轮预检", lambda: _check_round(profile, TICKET if TICKET.exists() else REFUSAL)),
         (EVIDENCE, "证据核验", _check_evidence),
@@ -356,10 +356,10 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
     points = []
     for name, name_zh, answer in questions:
         try:
-            passed, told, told_zh = answer()
-            facts = name == AMBERS and ": " in told
-            colour: Colour = "amber" if facts else "green" if passed else "grey" if told in NOT_YET else "red"
-            points.append(VerdictPoint(name, name_zh, passed, told, told_zh, colour=colour))
+            passed, text, text_zh = answer()
+            facts = name == AMBERS and ": " in text
+            colour: Colour = "amber" if facts else "green" if passed else "grey" if text in NOT_YET else "red"
+            points.append(VerdictPoint(name, name_zh, passed, text, text_zh, colour=colour))
         except BadInput as error:
             points.append(VerdictPoint(name, name_zh, False, str(error), genuine=False))
     return points
@@ -374,7 +374,7 @@ def readable_rounds() -> list[Round]:
     return rounds
 
 
-def _check_round(profile: str, path: Path) -> Told:
+def _check_round(profile: str, path: Path) -> PartResult:
     """Whether the round passed under this profile."""
     if not path.exists():
         return False, NOT_RUN, "尚未运行"
@@ -387,7 +387,7 @@ def _check_round(profile: str, path: Path) -> Told:
     return ok, f"{passed} of {every} checks passed", f"{every} 项检查通过 {passed} 项"
 
 
-def _check_evidence() -> Told:
+def _check_evidence() -> PartResult:
     """Whether manifest, ledger and reports of the rounds are as they were recorded."""
     if not ROUND1.exists():
         return False, NO_EVIDENCE, "尚无证据"
@@ -396,7 +396,7 @@ def _check_evidence() -> Told:
     return True, "; ".join(lines[1:3]), f"清单与账本逐项核对一致（{len(lines)} 项）"
 
 
-def _check_training(evaluation: TrialReport | None) -> Told:
+def _check_training(evaluation: TrialReport | None) -> PartResult:
     """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
     if evaluation is None:
         return False, NOT_TRAINED, "尚未训练"
@@ -410,21 +410,21 @@ def _check_training(evaluation: TrialReport | None) -> Told:
     return True, models, f"{len(folders)} 个模型，与保存时逐字节一致{early}"
 
 
-def _check_evaluation(evaluation: TrialReport | None) -> Told:
+def _check_evaluation(evaluation: TrialReport | None) -> PartResult:
     """Whether the trained policy passed its gates."""
     if evaluation is None:
         return False, NOT_MEASURED, "尚未测量"
     passed, every, samples = sum(one.passed for one in evaluation.checks), len(evaluation.checks), evaluation.figures
-    told = f"{passed} of {every} passed, on {samples['held_out']:,} held-out samples"
-    told_zh = f"{every} 项通过 {passed} 项，{samples['held_out']:,} 条留出样本"
-    return evaluation.passed and passed == every > 0, told, told_zh
+    text = f"{passed} of {every} passed, on {samples['held_out']:,} held-out samples"
+    text_zh = f"{every} 项通过 {passed} 项，{samples['held_out']:,} 条留出样本"
+    return evaluation.passed and passed == every > 0, text, text_zh
 
 
-def _check_ambers(profile: str) -> Told:
+def _check_ambers(profile: str) -> PartResult:
     """Whether every fact that the owner must know is signed off."""
     found = ambers(load_profile(profile))
     if not ROUND1.exists():
         return False, NOT_MEASURED, "尚未测量"
-    told = [f"{one.name}: " + (f"signed off by {one.signed}" if one.signed else one.fact.remedy) for one in found]
-    told_zh = [f"{one.name}：" + (f"{one.signed} 已签字" if one.signed else one.fact.remedy_zh) for one in found]
-    return all(one.signed for one in found), "\n".join(told) or "none", "\n".join(told_zh) or "无"
+    lines = [f"{one.name}: " + (f"signed off by {one.signed}" if one.signed else one.fact.remedy) for one in found]
+    lines_zh = [f"{one.name}：" + (f"{one.signed} 已签字" if one.signed else one.fact.remedy_zh) for one in found]
+    return all(one.signed for one in found), "\n".join(lines) or "none", "\n".join(lines_zh) or "无"

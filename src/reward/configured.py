@@ -1,4 +1,4 @@
-"""The reward that a training config describes."""
+"""Builds the `TrainingReward` (formula in `askgate_env/reward.py`) that a training config describes."""
 
 from __future__ import annotations
 

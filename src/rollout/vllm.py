@@ -54,7 +54,7 @@ _NOT_FOUND = 404
 
 
 class _ServerLost(Exception):
-    """A server does not answer, or answers with a server error. Its dialogues go to the others."""
+    """A server does not answer, or answers with HTTP 5xx, 408 or 429. Its dialogues go to the others."""
 
 
 class Reply(NamedTuple):
@@ -157,9 +157,9 @@ def roll_out(
     dialogues: Sequence[Dialogue],
     limits: RolloutLimits,
     greedy: bool,
-    finished: Callable[[Dialogue], None] | None,
+    on_end: Callable[[Dialogue], None] | None,
 ) -> None:
-    """Runs dialogues to their ends on the servers of `limits.url`."""
+    """Runs dialogues to their ends on the servers of `limits.url`; `on_end` gets each as it ends."""
     folder = save_adapters(model, Path(limits.adapter_dir))
     slots = max(1, limits.slots // len(limits.url))
     with ExitStack() as stack:
@@ -168,7 +168,7 @@ def roll_out(
             stack.callback(server.http.close)
         reached = [server for server in servers if _loads(server, folder)]
         queue = deque(dialogue for dialogue in dialogues if not dialogue.over)
-        _ServerPool(reached, folder, queue, limits, greedy, finished, unwrap(model).config.vocab_size)(slots)
+        _ServerPool(reached, folder, queue, limits, greedy, on_end, unwrap(model).config.vocab_size)(slots)
         for other in folder.parent.glob("askgate-*"):
             if other != folder:  # the current adapters stay: a restarted server reads them again
                 shutil.rmtree(other, ignore_errors=True)
@@ -226,7 +226,7 @@ class _ServerPool:
     queue: deque[Dialogue]
     limits: RolloutLimits
     greedy: bool
-    finished: Callable[[Dialogue], None] | None
+    on_end: Callable[[Dialogue], None] | None
     vocab: int
     lost: dict[str, str] = field(default_factory=dict)
     """Servers that stopped answering, with the reason."""
@@ -294,9 +294,9 @@ class _ServerPool:
             # do not continue the dialogue.
             if dialogue.over or len(dialogue.tokens) != length + 1 or len(dialogue.segments) != segments:
                 break
-        if dialogue.over and self.finished is not None:
+        if dialogue.over and self.on_end is not None:
             with self.lock:
-                self.finished(dialogue)
+                self.on_end(dialogue)
 
 
 def _require_same_weights(model: nn.Module, server: Server, temperature: float) -> None:

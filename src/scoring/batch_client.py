@@ -378,6 +378,9 @@ def _progress(found: dict[str, Any], seconds: float) -> str:
 
 
 def forget_batches(store: Store) -> int:
-    """Gives up the votes that wait in batches, and returns their number. They are asked for, and billed, again."""
+    """Discards the votes that wait in batches and returns their number.
+
+    The next run requests them, and pays for them, again.
+    """
     with store.writing("FULL") as connection:
         return connection.execute(f"UPDATE batch_votes SET done = {FAILED} WHERE done = 0").rowcount

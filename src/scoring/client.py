@@ -96,8 +96,8 @@ class JudgeClient:
                 too_long = (failure.retry_after or 0) > self._limits.wait_max_s
                 if too_long or attempt == self._limits.tries or failure.trouble in ("refused", "circuit_open"):
                     raise
-                # Exponential back-off with full jitter, so that callers do not retry together. Waiting for as long as
-                # the service asked is the limiter's part.
+                # Exponential back-off with full jitter, so that callers do not retry together. The limiter handles
+                # `Retry-After`.
                 await self._sleep(self._random.uniform(0, min(MAX_BACK_OFF_S, BACK_OFF_S * 2**attempt)))
         raise AssertionError("the last attempt returns or raises")
 

@@ -27,7 +27,7 @@ SEARCH_GROWTH = 1.5
 TICK_S = 1e-6
 """A shorter wait counts as none: rounding may lose it when it is added to a clock, and the wait would never end."""
 LATE_S, IDLE_S = 0.1, 0.02
-"""Unused seconds that later calls may make up for, if a caller was waiting and if none was."""
+"""Seconds of unused rate that may be saved up for later calls: LATE_S while a caller waits, IDLE_S while none does."""
 MIN_RPS = 0.1
 MINUTE_S = 60.0
 FEWER_CALLS = 0.75
@@ -78,7 +78,10 @@ class RateLimit:
         self._remember(now, True)
 
     def refused(self, now: float, sent_at: float, *, told_to_wait: bool) -> None:
-        """`told_to_wait`: the service also sent `Retry-After`, so nothing was sent for a while."""
+        """Records a refusal and estimates the ceiling again.
+
+        `told_to_wait`: the service also sent `Retry-After`, so nothing was sent for a while.
+        """
         if self._fixed or sent_at < self._cut_at:
             return
         self._remember(now, False)
@@ -95,7 +98,7 @@ class RateLimit:
         accepted, refused = sum(recent), len(recent) - sum(recent)
         if self._ceiling == inf:
             return max(1.0, accepted / WINDOW_S)
-        # A single refusal says no more than that the ceiling is here.
+        # A single refusal only shows that the ceiling is at the current rate.
         share = accepted / max(1, accepted + refused - 1)
         if told_to_wait:
             # Each wait clears the service's count, so there is one refusal at a time however wrong the rate is: the
@@ -120,7 +123,7 @@ class RateLimit:
         if self.rate == inf:
             self._tokens = 1.0
             return
-        # Only time in which a caller waits tests the rate; idle time teaches nothing.
+        # Only time in which a caller waits tests the rate: idle time says nothing about the ceiling.
         late_s = LATE_S if self._caller_waits else IDLE_S
         if self._caller_waits:
             self._tested_s += passed

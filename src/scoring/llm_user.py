@@ -2,7 +2,7 @@
 
     USER_BASE_URL=http://127.0.0.1:8000/v1 USER_MODEL=qwen3 askgate eval ...
 
-Its contract is that of the user by rules. The model gets the user's question, the hidden information and the
+It has the contract of the rule-based user. The model gets the user's question, the hidden information and the
 assistant's question, and replies as the user. A reply that does not contain the information is replaced by the fixed
 text of the rules, so that `informs` stays right and a refusal looks the same whether or not something is missing. A
 sample without hidden information needs no call.

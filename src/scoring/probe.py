@@ -1,4 +1,4 @@
-"""The probe: a few real calls that show whether the judge answers, bills, and is no faster than a judge can be.
+"""The probe: a few real calls that show whether the judge answers, bills, and is not faster than a real judge can be.
 
 Its samples are new, so the cache has no votes on them. It also shows whether the judge falls for canaries: worthless
 answers, scored beside a good answer to the same question.

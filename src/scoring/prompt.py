@@ -82,7 +82,7 @@ def _message(speaker: str, text: str) -> str:
 
 
 def _tool(name: str) -> str:
-    """A tool name that is not a word is quoted, so that it cannot end the line or look like the message."""
+    """The name of a tool, quoted if it is not a word, so that it cannot end the line or look like the message."""
     if not name:
         return ""
     return f" {name}" if _WORD.fullmatch(name) else f" {json.dumps(name)}"

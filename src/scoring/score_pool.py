@@ -137,7 +137,7 @@ def score_dialogues(
 
 
 def _refuse_duplicate_ids(samples: Sequence[Dialogue], where: Path) -> None:
-    """Scores are stored by id: of two dialogues with one id, one would get the other's score."""
+    """Refuses dialogues with the same id: scores are stored by id, so one would get the other's score."""
     if repeated := [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]:
         raise BadInput(
             f"{len(repeated)} ids occur more than once, the first is {repeated[0]!r}",

@@ -5,8 +5,8 @@ probability of each next token; its score of a dimension is
 
     (P(Yes | good question) + P(No | bad question)) / 2,   where P(Yes) + P(No) = 1
 
-Parsing is strict: a reply that does not fit is never guessed at. A vote that failed is no vote: it never becomes a
-zero.
+Parsing is strict: a reply that does not fit is never guessed at. A failed vote is missing; it never
+counts as 0.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _score(name: str, value: object) -> float:
 
 
 class Verdict(Record, frozen=True):
-    """The aggregate of the votes on one dialogue. `variance` is the largest of all dimensions."""
+    """The aggregate of the votes on one dialogue. `variance` is that of the dimension with the largest one."""
 
     scores: dict[str, float]
     overall: float
@@ -155,7 +155,7 @@ def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max
 
 
 def training_weight(variance: float, variance_max: float) -> float:
-    """Weight of a sample in training: 1 up to the variance limit, then falling, so that noise does not teach.
+    """Weight of a sample in training: 1 up to the variance limit, then falling, so that noisy scores count less.
 
     >>> training_weight(0.05, 0.08), training_weight(0.16, 0.08)
     (1.0, 0.5)

@@ -1,6 +1,6 @@
 """DPO (Rafailov et al. 2023, arXiv:2305.18290) on the policy's own episodes: the best of each sample against the worst.
 
-    margin = beta * [ sum(logp - ref_logp) over the better episode - the same over the worse one ]
+    margin = beta * [ sum(logp - ref_logp) over the better episode - sum(logp - ref_logp) over the worse one ]
     loss   = - mean over pairs of weight * log sigmoid(margin)
 
 Sums are over policy tokens. Departures from the paper:
@@ -47,7 +47,7 @@ class DPO:
         better, worse = best_worst_pairs(batch.reward_E, batch.group_E)
         has_tokens_E = torch.zeros_like(batch.reward_E, dtype=torch.bool)
         has_tokens_E[batch.episode_N] = True
-        # A pair of episodes without any policy token has no gradient, and its tokens could not be counted in the mean.
+        # A pair of episodes without any policy token has no gradient, and no token would carry its share of the mean.
         keep = has_tokens_E[better] | has_tokens_E[worse]
         better, worse = better[keep], worse[keep]
         side_E, pair_E = torch.zeros_like(batch.reward_E), torch.zeros_like(batch.reward_E)
@@ -86,11 +86,12 @@ class DPO:
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """There is no state."""
+        """Does nothing: DPO has no state."""
 
 
 def best_worst_pairs(reward_E: Tensor, group_E: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows of the best and of the worst episode of each group: of equal ones the first, and none if all are equal."""
+    """Rows of the best and of the worst episode of each group. Of several equally good ones the first counts; a group
+    of equal rewards has no pair."""
     better, worse = [], []
     for group in torch.unique(group_E):
         rows = torch.nonzero(group_E == group)[:, 0]

@@ -9,9 +9,9 @@ Means are over policy tokens, each weighted as its episode. Departures from the 
 - the loss is averaged over tokens, not first over episodes (DAPO, arXiv:2503.14476), so that the tokens of a long
   episode count as much as those of a short one;
 - a group of equal rewards has no signal: its advantages are 0, and its KL term and its entropy are left out of the
-  loss, so an engine need not compute it (`teaches_E`); its tokens still count in the means;
+  loss, so an engine can skip its passes (`teaches_E` is False); its tokens still count in the means;
 - the KL term is weighted by the ratio, so that its gradient is that of KL(policy, base) (see `kl.steering`);
-- the weight of the KL term adapts to a target (see `kl.py`).
+- the KL coefficient adapts to a target (see `kl.py`).
 
 Run it with `strategy: grpo` in a training config.
 """
@@ -26,7 +26,7 @@ from . import kl
 from .flat_layout import EQUAL_REWARDS, at_least, per_token, positive, renumber, segment_mean, segment_sum
 from .ppo import policy_loss, update_metrics
 
-STD_FLOOR = 1e-4
+STD_EPSILON = 1e-4
 """Added to a group's standard deviation, as TRL does."""
 
 
@@ -83,5 +83,5 @@ def group_advantages(reward_E: Tensor, group_E: Tensor, divide_by_std: bool) -> 
     if divide_by_std:
         size_G = segment_sum(torch.ones_like(advantage_E), number_E, count)
         variance_G = segment_sum(advantage_E**2, number_E, count) / (size_G - 1).clamp(min=1)
-        advantage_E = advantage_E / (variance_G.sqrt() + STD_FLOOR)[number_E]
+        advantage_E = advantage_E / (variance_G.sqrt() + STD_EPSILON)[number_E]
     return advantage_E, differs_G[number_E]

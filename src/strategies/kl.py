@@ -28,7 +28,7 @@ def k3(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
 
 
 def steering(logp_N: Tensor, old_logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
-    """k3 as a term of a loss, weighted by the ratio of each token's probability now to that when it was sampled.
+    """k3 as a loss term, weighted by each token's probability ratio of the current policy to the one that sampled it.
 
     The gradient of k3 alone is that of the reverse divergence, KL(q, p), and a single token that has become rare would
     dominate the step. With the ratio it is, on average, the gradient of KL(p, q).

@@ -11,13 +11,14 @@
 
 Means are over policy tokens, each weighted as its episode. Departures from the paper:
 
-- tokens of user and tools are no states: the last token of a turn is followed by the first token of the next turn;
+- user and tool tokens are not states of the MDP: the last token of a turn is followed by the first token of the next
+  turn;
 - a KL penalty against the reference (the warm start, or else the base) is part of the reward, and its coefficient
   adapts (Ziegler et al. 2019, arXiv:1909.08593; see `kl.py`);
 - the value loss is clipped too, as in OpenAI's reference code;
 - `lam` is 1 by default: the final reward then reaches an ask many tokens earlier, whatever the critic predicts;
-- a batch of equal rewards has advantages of 0: whitened, they would be noise of unit size. Without an entropy bonus it
-  updates the critic only. `std_floor` makes updates small if rewards hardly differ.
+- a batch of equal rewards has advantages of 0: whitening would scale them up to noise of variance 1. Without an entropy
+  bonus it updates the critic only. `std_floor` makes updates small if rewards hardly differ.
 
 Run it with `strategy: ppo` in a training config.
 """
@@ -104,7 +105,8 @@ def policy_loss(logp_N: Tensor, old_logp_N: Tensor, advantage_N: Tensor, clip: f
 
 
 def value_loss(value_N: Tensor, old_value_N: Tensor, return_N: Tensor, clip: float) -> Tensor:
-    """Half the squared error of each token, of the value or of the value clipped to near the old one: the larger."""
+    """Clipped value loss per token: half of the larger squared error, that of the value or that of the value clipped to
+    `old_value ± clip`."""
     clipped_N = old_value_N + (value_N - old_value_N).clamp(-clip, clip)
     return 0.5 * torch.maximum((value_N - return_N) ** 2, (clipped_N - return_N) ** 2)
 

@@ -426,7 +426,7 @@ def _explain_early_end(ready: Ready, folder: Path, overrides: Sequence[str], war
     command = shlex.join(["askgate", *verb, "--config", str(ready.path), *flags])
 
     def advice() -> str:
-        has_checkpoint = resumption.newest_seals(ready.config, folder)
+        has_checkpoint = bool(resumption.newest_seals(ready.config, folder))
         return f"to resume from the newest checkpoint: {command}" if has_checkpoint else f"to start again: {command}"
 
     try:

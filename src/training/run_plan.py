@@ -103,7 +103,7 @@ def choose_method(
     raise BadInput(f"{parameters / 1e9:.1f}B weights: {refusal}", where="--model", remedy=remedy)
 
 
-def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
+def run_settings(model: str, data: OwnData, max_tokens: int) -> dict[str, Any]:
     """Settings of a run on the user's data, except those that depend on the method."""
     tokens = max(SFT_TOKENS[0], min(SFT_TOKENS[1], data.characters))
     return {
@@ -119,9 +119,9 @@ def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
         "steps": STEPS,
         "seeds": [SEED],
         "batch_size": 16,
-        "rollout_len": max(MIN_TURN, most_tokens // 8),
-        "rollout": {"max_turns": 6, "max_tokens": most_tokens, "slots": 8},
-        "optimizer": {"pack_tokens": most_tokens, "critic_warmup_steps": 2},
+        "rollout_len": max(MIN_TURN, max_tokens // 8),
+        "rollout": {"max_turns": 6, "max_tokens": max_tokens, "slots": 8},
+        "optimizer": {"pack_tokens": max_tokens, "critic_warmup_steps": 2},
         "checkpoint": {"every_steps": 20},
         "eval": {"every_steps": 20},
         # The behaviour of an unknown base on the user's data is no reward hacking: compare after more steps.

@@ -79,7 +79,7 @@ def test_a_ticket_that_names_another_server_is_refused(run: Path, capsys: pytest
     assert f"judge: custom at {ticket.judge_server}" in capsys.readouterr().out
     assert ticket.judge_server.startswith("127.0.0.1:")
     with pytest.raises(
-        BadInput, match=r"names the judge api\.openai\.com:443, and the ledger has calls to 127\.0\.0\.1"
+        BadInput, match=r"names judge server api\.openai\.com:443, but the last call in the ledger went to 127\.0\.0\.1"
     ):
         verify_judge(ledger, replace(ticket, judge_server="api.openai.com:443"))
 

@@ -184,7 +184,7 @@ class Served:
 
 @contextmanager
 def served(*roots: Path) -> Iterator[Served]:
-    """A running server. The first root must be the working folder, as the verb ensures."""
+    """A running server. The first root must be the working folder, as the command ensures."""
     board = Board(roots)
     listener = socket.socket()
     listener.bind((HOST, 0))

@@ -1,4 +1,4 @@
-"""A verb in a pseudo-terminal of a given size, with a person who types when a text appears."""
+"""A command in a pseudo-terminal of a given size, with a person who types when a text appears."""
 
 from __future__ import annotations
 

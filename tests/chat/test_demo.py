@@ -14,7 +14,7 @@ from rich.console import Console
 
 from askgate_env.types import TASKS, Lang
 from src.agents.trajectory import Job
-from src.chat.demo import MAX_TURNS, SAMPLES, SEED, Demo, Side, first_gain, run_demo, shown_places
+from src.chat.demo import MAX_TURNS, SAMPLES, SEED, Demo, Side, first_gain, run_demo, shown_indices
 from src.chat.policies import open_policy
 from src.chat.samples import held_out_samples
 from src.cli.chat import _print_pair
@@ -80,15 +80,15 @@ def test_a_lucky_guess_is_a_success_and_says_so(made: Demo) -> None:
 def test_only_the_chosen_sample_depends_on_the_policies(made: Demo) -> None:
     kinds = [(made.samples[at].task, made.samples[at].needs_clarification) for at in made.shown]
     assert kinds == [(task, needs) for task in TASKS for needs in (True, False)]
-    assert made.shown == shown_places(held_out_samples(FEWER, "en", 17))
+    assert made.shown == shown_indices(held_out_samples(FEWER, "en", 17))
     assert {one.provenance.split for one in made.samples} == {"shadow"}
 
 
 def test_only_the_trained_policy_solves_the_chosen_sample_by_asking(made: Demo) -> None:
     failed = [replace(one, success=False) for one in made.sides["base"].episodes]
-    place = next(at for at, one in enumerate(failed) if one.needs_clarification)
-    solved = [*failed[:place], replace(failed[place], success=True, received_info=True), *failed[place + 1 :]]
-    assert first_gain(failed, solved) == place
+    index = next(index for index, one in enumerate(failed) if one.needs_clarification)
+    solved = [*failed[:index], replace(failed[index], success=True, received_info=True), *failed[index + 1 :]]
+    assert first_gain(failed, solved) == index
     assert first_gain(solved, solved) is None
     assert first_gain(failed, failed) is None
 

@@ -172,17 +172,17 @@ def test_plain_chat_equals_the_chat_template_and_generation_of_transformers(tmp_
     ]
     folder, file = dict[int, str](), dict[int, str]()
     with open_policy(str(tmp_path)) as policy:
-        policy.complete(prompts, lambda place, reply: folder.update({place: reply.thought + reply.text}))
+        policy.complete(prompts, lambda index, reply: folder.update({index: reply.thought + reply.text}))
         most = policy.reply_tokens
     with open_policy(str(tmp_path / "small.gguf")) as policy:
-        policy.complete(prompts, lambda place, reply: file.update({place: reply.thought + reply.text}))
-    for place in range(len(prompts)):
+        policy.complete(prompts, lambda index, reply: file.update({index: reply.thought + reply.text}))
+    for index in range(len(prompts)):
         # Its weights have 16 bits, so a long reply of a random model may end differently.
-        assert file[place][:8] == folder[place][:8]
-    for place in (0, 2):
-        ids: Any = tokenizer.apply_chat_template(prompts[place], add_generation_prompt=True, return_tensors="pt")
+        assert file[index][:8] == folder[index][:8]
+    for index in (0, 2):
+        ids: Any = tokenizer.apply_chat_template(prompts[index], add_generation_prompt=True, return_tensors="pt")
         ids = ids if isinstance(ids, torch.Tensor) else ids["input_ids"]
         made = model.generate(ids, do_sample=False, max_new_tokens=most, eos_token_id=tokenizer.eos_token_id)
         expected = str(tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True)).strip()
-        assert folder[place] == expected
+        assert folder[index] == expected
     assert folder[1] != folder[2], "a tag in a message is text"

@@ -111,7 +111,7 @@ OPERATIONS = (
     "runs",
     "doctor",
 )
-"""Verbs of the whole loop, which no work order names."""
+"""Commands of the whole loop, which no work order names."""
 RELEASE = (
     *("report", "review", "init", "chat", "demo", "samples", "export", "push", "export_gguf", "eval"),
     *("package", "reproduce", "anchor"),
@@ -193,7 +193,7 @@ def test_help_has_eight_groups_each_with_an_example_that_parses(askgate: Askgate
 @pytest.mark.parametrize("arguments", [["validate_pool", "--max_len"], ["validate-pool", "--max-len"],
                                        ["scorecache", "replay_bad", "--prof_ile"]])  # fmt: skip
 def test_verbs_and_flags_may_have_a_hyphen_or_an_underscore(arguments: list[str], askgate: Askgate) -> None:
-    """The last flag lacks its value or does not exist, which only the right verb can say."""
+    """The last flag lacks its value or does not exist, which only the right command can say."""
     refused = askgate(*arguments)
     assert refused.code == 2
     assert "No such command" not in refused.err

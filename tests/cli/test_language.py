@@ -1,4 +1,4 @@
-"""The terminal in Chinese: every verb and flag has help, and what verbs print is in one language."""
+"""The terminal in Chinese: every command and flag has help, and what commands print is in one language."""
 
 from __future__ import annotations
 

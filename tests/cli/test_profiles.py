@@ -1,4 +1,4 @@
-"""Every verb that uses a profile names it, and none guesses where another profile ran in the folder."""
+"""Every command that uses a profile names it, and none guesses where another profile ran in the folder."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def ended(*arguments: str) -> object:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
-    """Result of running both verbs once in a fresh folder, and the number of judge calls of each."""
+    """Result of running both commands once in a fresh folder, and the number of judge calls of each."""
     folder = tmp_path_factory.mktemp("done")
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch, JudgeServer() as judge:

@@ -210,7 +210,7 @@ def test_records_are_used_again_only_where_there_are_too_few(tmp_path: Path) -> 
     """Own word problems: 140 records."""
     own = {"source": "dir", "data_dir": HOME / "examples/own_data", "mix": {"gsm8k": 1.0}, "langs": (), "n": 200}
     plan = replace(PLAN, **own)
-    with pytest.raises(BadInput, match="200 samples asked for"):
+    with pytest.raises(BadInput, match="asks for 200 samples"):
         build_pool(plan, tmp_path / "pool.jsonl")
     meta = build_pool(replace(plan, reuse=3), tmp_path / "pool.jsonl")
     samples = list(read_unique(tmp_path / "pool.jsonl", Sample))

@@ -118,7 +118,7 @@ def test_ambiguous_samples_are_capped_by_similar_complete_ones(tmp_path: Path) -
 
 
 def test_chosen_questions_have_the_features_of_the_others_as_often() -> None:
-    """Half of `like` has feature 0, so half of what is chosen has it, whatever most keys have."""
+    """Half of `reference` has feature 0, so half of what is chosen has it, whatever most keys have."""
     has = {f"often:{at}": np.array([0, 2]) for at in range(40)} | {f"seldom:{at}": np.array([1, 2]) for at in range(10)}
     has |= {"a": np.array([0, 2]), "b": np.array([1, 2])}
     chosen = _herd([key for key in has if ":" in key], ["a", "b"], 20, has, np.array([5, 5, 5]))

@@ -15,7 +15,7 @@ from src.agents.render import TagRenderer
 from src.release.gguf_export import load_merged, load_tokenizer
 
 TINY = Path(__file__).resolve().parents[2] / "models/tiny"
-MOST_TOKENS = 96
+MAX_TOKENS = 96
 
 
 class _Server(ThreadingHTTPServer):
@@ -78,7 +78,7 @@ class TinyServer:
         with self._lock, torch.inference_mode():
             made = self._model.generate(
                 torch.tensor([ids]),
-                max_new_tokens=MOST_TOKENS,
+                max_new_tokens=MAX_TOKENS,
                 do_sample=False,
                 eos_token_id=list(self._renderer.stop_ids),
                 pad_token_id=self._renderer.pad_id,

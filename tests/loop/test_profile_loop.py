@@ -1,4 +1,4 @@
-"""The loop of a profile: every stage is a verb with existing flags, and the verbs report its state correctly."""
+"""The loop of a profile: every stage is a command with existing flags, and the commands report its state correctly."""
 
 from __future__ import annotations
 

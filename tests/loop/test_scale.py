@@ -37,7 +37,7 @@ def loop(*red: str) -> list[Stage]:
 
 
 def counted(stage: Stage) -> Stage:
-    """The stage with a small program in place of its verb."""
+    """The stage with a small program in place of its command."""
     inputs = tuple(path for path in stage.inputs if path == LIVE_SCORES)
     return replace(stage, command=("-c", program(stage)), inputs=inputs)
 

@@ -93,7 +93,7 @@ def report(**more: Any) -> Rc1:
         "pool": None,
         "difficulty": None,
         "rounds": [],
-        "prints": {},
+        "fingerprints": {},
         "commit": "",
         "reading": None,
         "reproduce": ["askgate verify --deep"],
@@ -230,7 +230,7 @@ def test_a_handwritten_round_is_not_genuine(tmp_path: Path, monkeypatch: pytest.
     assert not points["Round 1"].passed
     assert not points["Round 1"].genuine
     assert not points["Evidence"].passed
-    assert "no ticket" in points["Trained with this ticket"].told
+    assert "no ticket" in points["Trained with this ticket"].text
 
 
 def test_episodes_changed_since_evaluation_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

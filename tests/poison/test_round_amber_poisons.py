@@ -105,7 +105,7 @@ def test_a_threshold_lowered_before_the_rounds_is_named(run: Path, change: dict[
         sign_amber(profile(), NOT_FOR_SIGNING, None, None, "the owner", "it is small")
     point = {one.name: one for one in verdict(PROFILE, None)}["Ambers"]
     assert not point.passed
-    assert named in point.told
+    assert named in point.text
 
 
 @poison("amber/weaker_thresholds")
@@ -194,7 +194,7 @@ def test_a_judge_at_chance_is_an_amber_signed_by_name(run: Path, scores: Scores)
     assert (found.fact.value is not None, found.file) == (True, profile().paths.calibration_scores)
     assert "live_logic 0." in found.fact.remedy
     assert "live_logic 0." in found.fact.remedy_zh
-    assert "judge_auc" in {one.name: one for one in verdict(PROFILE, None)}["Ambers"].told
+    assert "judge_auc" in {one.name: one for one in verdict(PROFILE, None)}["Ambers"].text
     sign_amber(profile(), "judge_auc", None, None, "Ada", "it decides nothing")
     assert {one.name: one.signed for one in ambers(profile())}["judge_auc"] == "Ada (it decides nothing)"
 

@@ -1,4 +1,4 @@
-"""The verbs: `export_gguf` with its report, `eval`, and what they refuse."""
+"""The commands: `export_gguf` with its report, `eval`, and what they refuse."""
 
 from __future__ import annotations
 

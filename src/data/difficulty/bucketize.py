@@ -112,8 +112,8 @@ def _too_few(
 
 
 def _choose(cells: array[int], balanced: LevelCounts, seed: int) -> bytearray:
-    """A flag for each chosen sample. Each bucket draws from its own random stream, so that buckets do not affect each
-    other."""
+    """One flag per sample, 1 if it is chosen. Each bucket draws from its own random stream, so that buckets do not
+    affect each other."""
     chosen = bytearray(len(cells))
     for task, levels in balanced.items():
         for level, count in levels.items():

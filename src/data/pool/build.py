@@ -117,7 +117,8 @@ def _jobs_that_fit(plan: BuildPlan, source: Source) -> Iterator[Job]:
         return make_jobs(plan, source)
     except TooFewRecords as error:
         n, rows = _size_that_fits(plan, source), error.count_rows()
-    what = f"{plan.n} samples asked for, and the rows of the {plan.split} part are enough for {n} {rows}"
+    part = "held-out" if plan.split == "shadow" else "training"
+    what = f"asks for {plan.n} samples, but the {part} rows are enough for only {n} {rows}"
     remedy = f"run the same command with --n {n}"
     if plan.source == "messages" and n < min(plan.n, rows.shadow if plan.split == "shadow" else rows.train):
         what += f"; too few of them are complete: {plan.clarify_rate:.0%} of the samples need a question"

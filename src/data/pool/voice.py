@@ -26,7 +26,7 @@ SILENT = 0.25
 OPTIONS_SHARE = 0.5
 """Share of the asks that list the options, where the tool replies showed them and the ask can name its subject without
 them. Others always list them."""
-MOST_OPTIONS = 4
+MAX_OPTIONS = 4
 PLAIN_ASKS = 4
 """Number of the first forms of an ask that say nothing about why."""
 UNCLEAR: dict[str, Thought] = {"year": "unclear_year", "quantity": "unclear_quantity", "entity": "unclear_name"}
@@ -122,7 +122,7 @@ class Voice:
 def _options(hidden: Hidden, seen: Sequence[str]) -> list[str]:
     """Return the readings that the tool replies named: none if there are too many to list, or only one."""
     shown = [reading for reading in hidden.readings if any(occurs(phrase, text) for phrase in reading for text in seen)]
-    if len(shown) != len(hidden.readings) or not 2 <= len(shown) <= MOST_OPTIONS:
+    if len(shown) != len(hidden.readings) or not 2 <= len(shown) <= MAX_OPTIONS:
         return []
     if hidden.kind != "year":
         return [reading[0] for reading in shown]

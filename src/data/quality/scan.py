@@ -31,8 +31,9 @@ BATCH = 256
 CHUNK = 2_500
 PARALLEL_FROM = 5_000
 """Number of samples from which worker processes are started."""
-FEWEST_PER_SHARD, MOST_PER_SHARD = 125_000, 1_000_000
-"""Samples of a shard. Each two shards are compared for near duplicates, by a worker that holds both."""
+MIN_PER_SHARD, MAX_PER_SHARD = 125_000, 1_000_000
+"""Range of the number of samples of a shard. Each two shards are compared for near duplicates, by a worker that holds
+both."""
 MAX_SAMPLES = 4_000
 """Samples of a group whose spoken text is kept; a seeded random sample where there are more."""
 
@@ -250,7 +251,7 @@ def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = (), worke
     scanned = PoolScan(measuring_seed(meta))
     scanned.workers = workers = workers or local_workers(meta.n >= PARALLEL_FROM, most=4)
     shared = workers.share((str(pool), meta, shadow_sources))
-    chunks_per_shard = min(max(-(-meta.n // 4), FEWEST_PER_SHARD), MOST_PER_SHARD) // CHUNK
+    chunks_per_shard = min(max(-(-meta.n // 4), MIN_PER_SHARD), MAX_PER_SHARD) // CHUNK
     chunks = []
     lines = read_lines(pool)
     line_chunks = iter(lambda: list(islice(lines, CHUNK)), [])

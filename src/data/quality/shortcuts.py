@@ -1,8 +1,8 @@
 """Shortcut gates: can surface features predict whether a sample needs a clarification?
 
 If they can, a policy learns a word or a pair of brackets and not when to ask. There are two levels. *Prompt*: the first
-user message. *Observation*: the `wiki` replies that the demonstration sees before it asks; of a sample without an ask,
-as many of its first replies.
+user message. *Observation*: the `wiki` replies that the demonstration sees before it asks; for a sample without an
+ask, the same number of first replies as in a random sample with one.
 
 Classifiers, scored out of fold (5 stratified folds) per task and language:
 

@@ -191,7 +191,7 @@ def _prompt_and_observation_auc(seen: list[Observed], seed: int) -> tuple[Shortc
 
 def _shortcut_checks(name: str, shortcuts: ShortcutAucs, meta: PoolMeta, max_shortcut_auc: float) -> list[Check]:
     """One check per task and language. A language with too few samples has none: it is checked with its task. A task
-    that cannot be measured fails, unless its source has too few ambiguous samples."""
+    that cannot be measured fails, unless no ambiguous samples were asked for or the source has too few."""
     checks = []
     for (task, lang), auc in shortcuts.items():
         if auc.lower is not None or (

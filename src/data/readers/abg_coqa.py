@@ -24,16 +24,16 @@ from .natural_records import SourceLists, meant_first, meant_reading
 
 TITLE = "The story"
 LONGEST_PHRASE = 9
-"""Most words of a reading."""
+"""Maximum number of words of a reading."""
 NO_ANSWER = ("", "unknown")
-MOST_TURNS = 6
-"""Most exchanges before the question. A conversation comes whole or not at all."""
-MIN_WORDS = 3
-"""Words that a question needs more than to be understood alone."""
+MAX_TURNS = 6
+"""Maximum number of exchanges before the question. A conversation comes whole or not at all."""
+MIN_WORDS = 4
+"""Minimum number of words of a question that can be understood alone."""
 LONGEST_STORY = 450
-"""Most tokens of a story."""
+"""Maximum number of tokens of a story."""
 _LISTS = SourceLists("abg_coqa")
-_WORDS, _FIND = _LISTS.words, _LISTS.find
+_WORDS, _PATTERNS = _LISTS.words, _LISTS.patterns
 
 
 class Exchange(Struct, frozen=True):
@@ -87,7 +87,7 @@ def _item(record: StoryRecord) -> Item | None:
         and (hidden is not None if is_ambiguous else _names_its_subject(record.target_turn.question))
         and normalized(answers[0]) not in NO_ANSWER
         # A cut story or conversation would leave open what the question refers to.
-        and len(history) <= MOST_TURNS
+        and len(history) <= MAX_TURNS
         and sum(len(tokens(sentence)) for sentence in story) <= LONGEST_STORY
         and not any(normalized(turn.answer) in NO_ANSWER or "\n" in turn.question for turn in history)
     )
@@ -118,22 +118,22 @@ def _item(record: StoryRecord) -> Item | None:
 def _names_its_subject(question: str) -> bool:
     """Whether a question itself says what it is about: it has some words, and no pronoun."""
     asked = set(words(question))
-    return len(asked) > MIN_WORDS and not asked & _WORDS["pronouns"]
+    return len(asked) >= MIN_WORDS and not asked & _WORDS["pronouns"]
 
 
 def _from_full_question(history: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """The exchanges from the first that can be understood alone: not from `Why? He heard footsteps.`"""
-    full = (index for index, turn in enumerate(history) if len(words(turn.question)) > MIN_WORDS)
+    full = (index for index, turn in enumerate(history) if len(words(turn.question)) >= MIN_WORDS)
     return history[next(full, len(history)) :]
 
 
 def _hidden(record: StoryRecord) -> tuple[Hidden, tuple[str, ...]] | None:
     """The intended reading and its answers; `None` where the replies name no two readings with different answers."""
-    asked = _FIND["asked"].match(record.clarification_turn.question.strip())
+    asked = _PATTERNS["asked"].match(record.clarification_turn.question.strip())
     readings: list[tuple[str, tuple[str, ...]]] = []
     for reply in record.clarification_turn.answers:
         said = reply.clr_ans.strip()
-        no = _FIND["no"].match(said)
+        no = _PATTERNS["no"].match(said)
         if asked is not None and re.fullmatch(r"yes\W*", said, re.I):
             phrase = asked[1]
         elif no is not None:

@@ -30,12 +30,12 @@ from .natural_records import (
     rows,
 )
 
-MOST_READINGS = 4
+MAX_READINGS = 4
 LONGEST_SPELLED_OUT = 14
-"""Most words of a reading that is asked in full; longer ones are clumsy."""
+"""Maximum number of words of a reading that is asked in full; longer ones are clumsy."""
 
 _LISTS = SourceLists("ambignq")
-_WORDS, _FIND = _LISTS.words, _LISTS.find
+_WORDS, _PATTERNS = _LISTS.words, _LISTS.patterns
 _KIND_OF_PLACE = {place: kind for kind in ("region", "place") for place in _WORDS[f"{kind}s"]}
 _NAMES_OF_PLACES = ("country", "region", "place")
 _NAMES_OF_WORKS = ("film", "movie", "song", "show", "series")
@@ -63,14 +63,14 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
 
 def _items(record: AmbigRecord) -> list[Item]:
     group = f"ambignq:{record.id}"
-    if not reads_well(plain(record.question)) or _FIND["broken"].match(record.question):
+    if not reads_well(plain(record.question)) or _PATTERNS["broken"].match(record.question):
         return []
     if not record.ambiguous:
         if not record.answer or not record.question.strip():
             return []
         return [reading_item(f"{group}/0", record.question, [Reading(record.question, record.answer)], 0)]
     annotations = [
-        [one for one in some if one.answers and one.question.strip()][:MOST_READINGS] for some in record.disambiguations
+        [one for one in some if one.answers and one.question.strip()][:MAX_READINGS] for some in record.disambiguations
     ]
     items = (ambiguous_item(f"{group}/1", record.question, readings) for readings in annotations)
     found = [item for item in items if item is not None][:1]
@@ -94,7 +94,7 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
     take one reading for granted."""
     has_default = (
         _WORDS["has_default"] & set(words(question))
-        or _FIND["settled"].search(question)
+        or _PATTERNS["settled"].search(question)
         or (re.match("where", question, re.I) and _in_one_place(readings))
     )
     if len(readings) < 2 or not _differ(readings) or has_default:
@@ -110,7 +110,7 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
         return None  # the user would have to know the answer to say which one is meant
     ranked = meant_first(range(len(readings)), meant)
     # The year of a work is also asked for by `which film`, a region by `which country`.
-    is_work = noun == "year" and _FIND["work"].search(question) is not None
+    is_work = noun == "year" and _PATTERNS["work"].search(question) is not None
     other_nouns = _NAMES_OF_WORKS if is_work else _NAMES_OF_PLACES if noun in _NAMES_OF_PLACES else ()
     hidden = Hidden(
         kind="year" if noun == "year" else "place" if noun in _NAMES_OF_PLACES else "sense",
@@ -143,14 +143,17 @@ def _in_one_place(readings: list[Reading]) -> bool:
 def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | None:
     """The noun for what the readings differ in (empty if none fits), and a noun phrase for each reading.
 
-    `None` if the words in which they differ are of no known kind, or if the question has a default: a year in a
-    question about the present, a place in a question that asks who or where.
+    `None` if the words in which they differ are of no known kind, or if
+
+    - they are years, and two are equal, or the question does not ask who or where about the past;
+    - they are places, and one is part of another, or the question asks who, where or which;
+    - one of them is `English`: who asks in English means that version.
     """
-    bare = [_FIND["leading"].sub("", phrase).strip(" ,()") for phrase in phrases]
+    bare = [_PATTERNS["leading"].sub("", phrase).strip(" ,()") for phrase in phrases]
     years = [_YEAR.fullmatch(one) for one in bare]
     if all(years):
         media = {year[2] for year in years if year}
-        if not _FIND["past"].match(question) or len({year[1] for year in years if year}) < len(bare):
+        if not _PATTERNS["past"].match(question) or len({year[1] for year in years if year}) < len(bare):
             return None
         if media == {None}:
             return "year", [year[1] for year in years if year]
@@ -165,11 +168,11 @@ def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | 
     if all(one in _WORDS["peoples"] for one in bare):
         if "English" in bare:
             return None  # a language: who asks in English means that version
-        is_work = _FIND["work"].search(question) or _FIND["released"].search(question)
+        is_work = _PATTERNS["work"].search(question) or _PATTERNS["released"].search(question)
         return "version" if is_work else "one", [f"the {one} one" for one in bare]
     if all(one.lower().removeprefix("the ") in _WORDS["media"] for one in bare):
         return "", [f"the {one.removeprefix('the ')}" for one in bare]
-    if all(_FIND["numbered"].fullmatch(one) for one in bare):
+    if all(_PATTERNS["numbered"].fullmatch(one) for one in bare):
         return bare[0].split()[0].lower(), [one[0].lower() + one[1:] for one in bare]
     if all(one.lower() in _WORDS["fields"] for one in bare):
         return "", bare

@@ -227,7 +227,7 @@ def _in_reading_order(gold: list[Article], question: str, answer: str) -> tuple[
 
 # --- StrategyQA ---
 
-MOST_ARTICLES = 4
+MAX_ARTICLES = 4
 _NOT_PARAGRAPHS = frozenset({"operation", "no_evidence"})
 
 
@@ -262,7 +262,7 @@ def read_strategyqa(record: StrategyRecord, paragraphs: Mapping[str, Paragraph],
     if not gold or not facts or not reads_well(question):
         return None
     term = bare_title(record.term.strip()).lower()
-    gold = tuple(sorted(gold, key=lambda article: bare_title(article.title).lower() != term))[:MOST_ARTICLES]
+    gold = tuple(sorted(gold, key=lambda article: bare_title(article.title).lower() != term))[:MAX_ARTICLES]
     return ArticleQuestion(
         task="strategyqa",
         source_id=f"strategyqa:{record.qid}",
@@ -325,7 +325,7 @@ def _pages_of(paragraphs: list[Paragraph]) -> tuple[Article, ...]:
 
 LONGEST_PLAIN = 24
 """Words of a question that is still easy to read."""
-LEAST_COUNTED = 3
+MIN_COUNTED = 3
 COUNTED_SHARE = 0.06
 """Share of a word's uses that come right after `a` or `an`, from which it is a countable noun."""
 _STARTS = pattern("question_starts")
@@ -360,7 +360,7 @@ class QuestionStyle:
         for at, word in enumerate(parts[1:-1], start=1):
             ends = at == 1 or parts[at + 1] in _AFTER_NOUN or not parts[at + 1][0].isalnum()
             counted = self.counted[word]
-            is_countable = counted >= LEAST_COUNTED and counted >= COUNTED_SHARE * self.known[word]
+            is_countable = counted >= MIN_COUNTED and counted >= COUNTED_SHARE * self.known[word]
             is_noun = ends and word.islower() and is_countable
             if is_noun and not any(map(_determines, parts[max(0, at - 3) : at])):
                 return True

@@ -22,7 +22,7 @@ NUMBER_WORDS |= {word: Fraction(value) for word, value in _ENGLISH["larger_numbe
 _LISTS = _ENGLISH["word_problems"]
 WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in _LISTS["words"].items()}
 _FINITE_VERBS = _LISTS["words"]["finite_verbs"].split()
-FIND = {
+PATTERNS = {
     name: re.compile(
         "|".join(parts).replace("NUMBER", "|".join(NUMBER_WORDS)).replace("FINITE_VERB", "|".join(_FINITE_VERBS))
     )
@@ -32,7 +32,7 @@ FIND = {
 
 def is_common_knowledge(sentence: str) -> bool:
     """Whether a sentence says what everybody knows, so that nobody has to be asked: `There are 7 days in a week.`"""
-    return FIND["common_knowledge"].search(sentence) is not None
+    return PATTERNS["common_knowledge"].search(sentence) is not None
 
 
 def singular(word: str) -> str:
@@ -44,8 +44,8 @@ def singular(word: str) -> str:
 
 
 def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] | None:
-    """The embedded question that a plain sentence answers, and the words that an ask for it uses; None if the sentence
-    is not plain enough.
+    """The embedded question that a plain sentence answers, and the words that a question about it may mention; None if
+    the sentence is not plain enough.
 
     Whoever asks has not seen the sentence, so what only the sentence mentions (`on a still pond`) is left out.
 
@@ -54,21 +54,21 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
     """
     known_words = {singular(word) for word in words(rest_of_story)}
     sentence = sentence.replace(" in total", "")
-    if moved := FIND["leading_phrase"].fullmatch(sentence):
+    if moved := PATTERNS["leading_phrase"].fullmatch(sentence):
         # `On the first day, she ate 3 snails.` is asked for like `She ate 3 snails on the first day.`
         phrase = moved["phrase"]
         sentence = f"{moved['rest'][0].upper()}{moved['rest'][1:]} {phrase[0].lower()}{phrase[1:]}."
         if moved["rest"][0].isupper():
             rest_of_story = f"{rest_of_story} {moved['rest']}"
-    if compared := FIND["more_than"].fullmatch(sentence):
+    if compared := PATTERNS["more_than"].fullmatch(sentence):
         who, more, than = compared["who"], compared["more"], compared["than"]
         # What `than` has is the final question, or what `who` has is given.
         asked = rf"(?i:how many)[^?]*\b{than}\b|\b{who} [a-z]+ (?:\d|(?:{'|'.join(NUMBER_WORDS)})\b)(?!.*\bthan\b)"
         if re.search(asked, rest_of_story):
-            return f"how many {more} {who} {compared['has']} than {than}", _words_of_ask([who, more, than])
-        return f"how many {more.partition(' ')[2]} {who} {compared['has']}", _words_of_ask([who, more, than])
-    match = FIND["plain_sentence"].fullmatch(sentence)
-    if match is None or FIND["joined"].search(sentence) or FIND["hard_to_ask"].search(sentence):
+            return f"how many {more} {who} {compared['has']} than {than}", _about_words([who, more, than])
+        return f"how many {more.partition(' ')[2]} {who} {compared['has']}", _about_words([who, more, than])
+    match = PATTERNS["plain_sentence"].fullmatch(sentence)
+    if match is None or PATTERNS["joined"].search(sentence) or PATTERNS["hard_to_ask"].search(sentence):
         return None
     before = [word for word in match["before"].split() if word not in WORDS["adverbs"]]
     rest = [word for word in match["rest"].split() if word not in ("only", "total")]
@@ -97,7 +97,7 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
             rest[0] = "per"
         rest = _without_new_phrases(rest, known_words)
         states = before[-1] in WORDS["be"] and not WORDS["amount_nouns"].isdisjoint(before)
-        return " ".join(["what" if states else "how much", *start, *rest]), _words_of_ask([*before, *rest])
+        return " ".join(["what" if states else "how much", *start, *rest]), _about_words([*before, *rest])
     size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
     if rest[size : size + 1] == ["of"] and (len(rest) == size + 2 or rest[size + 2] in WORDS["prepositions"]):
         size += 2  # `cups of flour`
@@ -114,7 +114,7 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
         or (after and (after[0] in WORDS["bad_after_number"] or after[0] not in WORDS["after_things"]))
     ):
         return None
-    about = _words_of_ask([*things, *before, *after])
+    about = _about_words([*things, *before, *after])
     if before[0] != "There":  # `how many calories there are` needs its place
         after, whole_after = _without_new_phrases(after, known_words), after
         is_counted = re.search(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)})) (?:[a-z]+ )?{things[-1]}\b", rest_of_story)
@@ -122,10 +122,12 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
             return None  # `how many songs the band plays`, when only the encore is open
     if before[0] == "Each" and after[:2] == ["in", "the"]:
         after = []  # `how many steps each level has in the stairs`
-    head = next((at for at, word in enumerate(things) if word == "of"), len(things)) - 1
+    head = next((index for index, word in enumerate(things) if word == "of"), len(things)) - 1
     if singular(things[head]) in known_words and things[0] not in ("square", "cubic"):
         things = [
-            one for at, one in enumerate(things) if at >= head or known_words.issuperset(map(singular, words(one)))
+            one
+            for index, one in enumerate(things)
+            if index >= head or known_words.issuperset(map(singular, words(one)))
         ]
     if things[-2:-1] == ["of"] and singular(things[-1]) not in known_words:
         things = things[:-2]  # `gallons of liquid`
@@ -135,7 +137,7 @@ def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] 
 def _without_new_phrases(phrase: list[str], known_words: Collection[str]) -> list[str]:
     """The words without the prepositional phrases that mention something new. Phrases that say when, or for each of
     what, stay: without them another quantity would be asked for."""
-    starts = [at for at, word in enumerate(phrase) if word in WORDS["droppable_after"]]
+    starts = [index for index, word in enumerate(phrase) if word in WORDS["droppable_after"]]
     ends = [*starts, len(phrase)]
     kept = phrase[: ends[0]]
     for start, end in pairwise(ends):
@@ -150,6 +152,6 @@ def _is_plural(word: str) -> bool:
     return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in WORDS["irregular_plurals"]
 
 
-def _words_of_ask(parts: Sequence[str]) -> tuple[str, ...]:
+def _about_words(parts: Sequence[str]) -> tuple[str, ...]:
     """Words that say what a sentence is about."""
     return tuple(content_words(" ".join(parts)))

@@ -27,7 +27,7 @@ from askgate_env.types import Article, Hidden
 from ..difficulty.text_features import FUNCTION_WORDS, content_words
 from ..pool.source import Item, Step, Want, calls_wanted, effective_want
 from .articles import split_sentences
-from .asks import FIND, NUMBER_WORDS, WORDS, asked_for, is_common_knowledge, singular
+from .asks import NUMBER_WORDS, PATTERNS, WORDS, asked_for, is_common_knowledge, singular
 from .level_fit import choose_clue, nearest_item
 
 NOTES_SENTENCES = 2
@@ -179,9 +179,9 @@ def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | 
 def _notes_title(text: str) -> str:
     """`Notes of Natalia` after the person who is the subject of most sentences, `Notes` if nobody is named."""
     not_names = set(re.findall(r"\b[a-z]+\b", text)) | WORDS["calendar_names"] | FUNCTION_WORDS | set(NUMBER_WORDS)
-    if not FIND["third_person"].search(text):
+    if not PATTERNS["third_person"].search(text):
         return "Notes"
-    found = [(match.start(), match["subject"] or match["asked"]) for match in FIND["person"].finditer(text)]
+    found = [(match.start(), match["subject"] or match["asked"]) for match in PATTERNS["person"].finditer(text)]
     # A capital at the start of a sentence does not prove a name, except in the first one, which introduces somebody.
     sure = [name for start, name in found if start == 0 or text.count(name) > 1]
     named = [name for name in sure if name.lower() not in not_names and not name.endswith("ing")]
@@ -326,7 +326,7 @@ def _omission(
 ) -> Omission | Reason:
     """The omission of a sentence, or the reason why it has to stay. The most expensive checks come last."""
     sentence, values = premise[index], numbers[index]
-    if len(values) != 1 or FIND["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
+    if len(values) != 1 or PATTERNS["fractions"].search(sentence) or len(_DIGITS.findall(sentence)) > 1:
         return "not_one_number"
     (value,) = values
     others = [*premise[:index], *premise[index + 1 :], question]
@@ -367,15 +367,17 @@ def reads_on(before: Sequence[str], sentence: str, after: Sequence[str]) -> bool
     new = {name for name in _names(sentence) if name.lower() not in known}
     if any(name.lower() not in told for name in new) or is_common_knowledge(sentence):
         return False
-    if FIND["points_back"].match(after[0]) or (new and FIND["personal"].match(after[0])):
+    if PATTERNS["points_back"].match(after[0]) or (new and PATTERNS["personal"].match(after[0])):
         return False
-    pronoun = FIND["pronoun"].match(after[0])
+    pronoun = PATTERNS["pronoun"].match(after[0])
     if pronoun and pronoun[0].lower() not in words(before[-1]):
         return False
-    if len(after) > 1 and FIND["compares_with_before"].search(after[0]):
+    if len(after) > 1 and PATTERNS["compares_with_before"].search(after[0]):
         return False
     return not any(
-        re.search(rf"\bthe {thing}\b", later) for thing in FIND["introduced"].findall(sentence) if thing not in known
+        re.search(rf"\bthe {thing}\b", later)
+        for thing in PATTERNS["introduced"].findall(sentence)
+        if thing not in known
     )
 
 
@@ -392,10 +394,10 @@ def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
 def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], whole: str) -> bool:
     """Whether a problem without the sentence visibly lacks something, and is not another, complete problem.
 
-    `whole` is its calculation in one expression. The rest must mention the things of the sentence. If the calculation
-    has no positive result with 0 in place of the number, everything is multiplied or divided by it, so it is missed. A
-    number that is only added is missed only if the rest compares something with it: `half as much as Doris`, `twice as
-    many pages as on the first day`.
+    `whole` is its calculation in one expression. The rest must mention the things of the sentence. With 0 in place of a
+    number that everything is multiplied or divided by, the calculation has no positive result; such a number is missed.
+    A number that is only added is missed only if the rest compares something with it: `half as much as Doris`, `twice
+    as many pages as on the first day`.
     """
     names = _names(sentence)
     things = set(map(singular, content_words(sentence)))
@@ -412,9 +414,11 @@ def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], whole: s
         if any(re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", text) for name in names):
             return True
         shared = things & {singular(word) for word in words(text)}
-        return FIND["compares_amounts"].search(text) is not None and sum(len(word) > SHORT_WORD for word in shared) > 1
+        return (
+            PATTERNS["compares_amounts"].search(text) is not None and sum(len(word) > SHORT_WORD for word in shared) > 1
+        )
 
-    return any(FIND["compares"].search(text) and compares(text) for text in others)
+    return any(PATTERNS["compares"].search(text) and compares(text) for text in others)
 
 
 def _names(sentence: str) -> set[str]:

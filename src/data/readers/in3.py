@@ -19,7 +19,7 @@ from ..difficulty.text_features import content_words
 from ..pool.source import Item
 from .natural_records import NATURAL, SourceLists, meant_first, meant_reading, rows
 
-_FIND = SourceLists("in3").find
+_PATTERNS = SourceLists("in3").patterns
 _HERE = SourceLists("in3").words["here"]
 _UNNAMED = "(?:an?|my|this|the) (?:specific|particular|certain|given)|an?|my|this|the|specific|particular|certain|given"
 _WITH_ARTICLE: dict[str, str] = {
@@ -96,14 +96,14 @@ def _object(description: str, task: str) -> str:
     for noun in NATURAL["in3"]["objects"]:
         if noun in said and re.search(rf"\b(?:{_UNNAMED}) {noun}\b", task.lower()):
             return str(noun)
-    nearby, anywhere = (_FIND[name].search(task.lower()) for name in ("nearby", "anywhere"))
+    nearby, anywhere = (_PATTERNS[name].search(task.lower()) for name in ("nearby", "anywhere"))
     return "place" if nearby and not anywhere and said & {"location", "city", "area", "region"} else ""
 
 
 def _is_option(text: str) -> bool:
     """Whether an option is a thing, not a placeholder such as `Title of the book`."""
-    is_vague = _FIND["vague"].search(text) or _FIND["no_option"].match(text.strip())
-    return _FIND["name"].fullmatch(text.strip()) is not None and not is_vague
+    is_vague = _PATTERNS["vague"].search(text) or _PATTERNS["no_option"].match(text.strip())
+    return _PATTERNS["name"].fullmatch(text.strip()) is not None and not is_vague
 
 
 def _named(option: str) -> str:

@@ -22,8 +22,8 @@ OVERLAP_BANDS: dict[Level, tuple[float, float]] = {
 """Range of clue_overlap by level: the medians of hard and easy must be within 0.10..0.20 and 0.40..0.65."""
 OPERATION_MISSED = 0.1
 """Misfit of one operation too few or too many. It only decides between records that fit otherwise."""
-MOST_SENTENCES = 3
-"""Number of sentences that a user restates at most."""
+MAX_SENTENCES = 3
+"""Maximum number of sentences that a user restates."""
 
 
 def context_tokens(item: Item) -> int:
@@ -114,7 +114,7 @@ def choose_clue(
     aim = high - (high - low) * paraphrase
     asked, whole = text.char_trigrams(question), text.char_trigrams(" ".join(support))
     grams = [text.char_trigrams(sentence) for sentence in candidates]
-    sizes = range(1, min(MOST_SENTENCES, len(candidates)) + 1)
+    sizes = range(1, min(MAX_SENTENCES, len(candidates)) + 1)
     choices = (chosen for size in sizes for chosen in combinations(range(len(candidates)), size) if fits(chosen))
 
     def distance(chosen: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:

@@ -51,8 +51,8 @@ _COUNTED = {
     "brackets": re.compile(r"[(]"),
     "words": re.compile(r"\S+"),
 }
-LEAST_SEEN = 4
-"""Number of questions that have a feature from which it is balanced."""
+MIN_SEEN = 4
+"""Minimum number of questions with a feature. A rarer one is not balanced."""
 MIN_TO_BALANCE = 20
 """Ambiguous questions below which nothing is balanced: the shortcut gates do not measure so few."""
 WEIGHTS = {"word shown": 1, "part": 2, "word": 5, "form": 5}
@@ -201,7 +201,7 @@ def _balanced_first(
         return list(ids)
     sets = {key: _features(items[key], replies.get(key, "")) for key in candidates}
     seen = Counter(feature for features in sets.values() for feature in features)
-    frequent = sorted(feature for feature in seen if seen[feature] >= LEAST_SEEN)
+    frequent = sorted(feature for feature in seen if seen[feature] >= MIN_SEEN)
     column = {feature: index for index, feature in enumerate(frequent)}
     columns_of = {key: np.array([column[one] for one in features if one in column]) for key, features in sets.items()}
     weight = np.array([WEIGHTS[feature.partition(":")[0]] for feature in column])

@@ -28,10 +28,10 @@ class SourceLists:
     def __init__(self, source: str) -> None:
         lists = NATURAL[source]
         self.words: dict[str, frozenset[str]] = {name: frozenset(some) for name, some in lists.get("words", {}).items()}
-        self.find = {name: re.compile("|".join(parts)) for name, parts in lists["patterns"].items()}
+        self.patterns = {name: re.compile("|".join(parts)) for name, parts in lists["patterns"].items()}
 
 
-_FIND = SourceLists("all").find
+_PATTERNS = SourceLists("all").patterns
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -51,7 +51,7 @@ def page(reading: Reading) -> Article:
     ambiguous and a complete question find looks the same."""
     answer = reading.answers[0].strip()
     asked = reading.question.rstrip(" ?").lower()
-    title = _FIND["question_words"].sub("", asked)
+    title = _PATTERNS["question_words"].sub("", asked)
     title = title[:1].upper() + title[1:] if title != asked else f"On {asked}"
     return Article(title, (answer if answer.endswith(".") else f"{answer}.",))
 

@@ -35,15 +35,17 @@ SHADOW_EVERY = 7
 """One record in seven is held out for the shadow set, by a hash of its source id, whatever the row order or seed."""
 RECORDS_PER_WANT = 8
 """Number of records that are considered for one want; a whole dataset is more than a small pool needs."""
-MOST_KEPT = 10_000
-"""Items that are kept after a record was tried for a want: the builder asks for the chosen ones again."""
+MAX_KEPT = 10_000
+"""Maximum number of items that are kept after a record was tried for a want. The builder asks for the chosen ones
+again."""
 GOOD_ENOUGH = 0.95
 """Largest misfit at which a record still has the level. Beyond it a record is used only where an ask is needed."""
 TWIN_SHARE = 0.6
 """Share of the complete word problems that leave a sentence to their notes, if there are enough records. The others
 have all their sentences."""
-MOST_AMBIGUOUS = 0.6
-"""Share of scarce vague records that become ambiguous. With more, hardly a complete sample would sound as vague."""
+MAX_AMBIGUOUS = 0.6
+"""Maximum share of scarce vague records that become ambiguous. With more, hardly a complete sample would sound as
+vague."""
 SIBLING_NGRAM = 5
 SIBLING_SIMILARITY = 0.70
 """Stricter than the leak gate's 0.85: a left-out sentence or a template makes prompts more alike than their records."""
@@ -76,7 +78,7 @@ class OfficialSource(Source):
         super().__init__()
         self.data_dir = data_dir
         self._datasets: dict[Task, Dataset] = {}
-        self._make = lru_cache(maxsize=MOST_KEPT)(self._make_item)
+        self._make = lru_cache(maxsize=MAX_KEPT)(self._make_item)
         self._spare_articles, self._question_faults = cache(self._find_spare_articles), cache(self._find_faults)
 
     @property
@@ -204,7 +206,7 @@ def choose_records(
        ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
     2. Vague records that are left become twins too, up to `TWIN_SHARE` of the complete wants.
     3. Ambiguous wants that are still open get vague records that miss their level: an ask is worth more than a level.
-       No more than `MOST_AMBIGUOUS` of all vague records are ambiguous.
+       No more than `MAX_AMBIGUOUS` of all vague records are ambiguous.
     4. The other complete wants get records worded as they are, and so do ambiguous ones that no record can serve.
     """
     chosen: list[str | None] = [None] * len(wants)
@@ -245,7 +247,7 @@ def choose_records(
         is_last = level == _SCARCE_FIRST[-1]
         kept = [key for _, key in found[: len(ambiguous)]] if is_last and len(good) < len(ambiguous) else good
         rng.shuffle(kept)
-        hidden = max(len(ambiguous) if len(kept) == len(both) else 0, round(MOST_AMBIGUOUS * len(kept)))
+        hidden = max(len(ambiguous) if len(kept) == len(both) else 0, round(MAX_AMBIGUOUS * len(kept)))
         assign([*ambiguous[:hidden], *as_twins], kept, "twin")
     for level in _SCARCE_FIRST:
         still_open = [index for index in complete[level] if chosen[index] is None]
@@ -253,7 +255,7 @@ def choose_records(
         serve(still_open[: max(0, round(TWIN_SHARE * len(complete[level])) - twins)], "twin", GOOD_ENOUGH)
     vague_keys = [key for key in chosen if key is not None]
     asks = sum(key.startswith("hidden") for key in vague_keys)
-    spare = int(MOST_AMBIGUOUS / (1 - MOST_AMBIGUOUS) * (len(vague_keys) - asks)) - asks
+    spare = int(MAX_AMBIGUOUS / (1 - MAX_AMBIGUOUS) * (len(vague_keys) - asks)) - asks
     still_open = [index for index, want in enumerate(wants) if want.clarify and chosen[index] is None]
     serve(still_open[: max(0, spare)], "hidden")
     for level in _SCARCE_FIRST:

@@ -25,13 +25,14 @@ from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
 from .natural_records import Reading, SourceLists, meant_first, meant_reading, reading_item, rows
 
-MOST_READINGS = 3
-LEAST_SEEN = 2
-"""Number of questions about a place below which its name may be misspelt, or the name of a band."""
-LEAST_WORDS = 6
-"""Words of a question without its place. Complete questions are longer, so a shorter one would be marked."""
+MAX_READINGS = 3
+MIN_SEEN = 2
+"""Minimum number of questions about a place. The name of a rarer one may be misspelt, or that of a band."""
+MIN_WORDS = 6
+"""Minimum number of words of a question without its place. Complete questions are longer, so a shorter one would give
+itself away."""
 _LISTS = SourceLists("situatedqa")
-_WORDS, _FIND = _LISTS.words, _LISTS.find
+_WORDS, _PATTERNS = _LISTS.words, _LISTS.patterns
 _MISREAD = ("Ã", "Â", "â€", "a\u0302\u20ac")
 """Marks of text that was read in the wrong encoding."""
 _SAME_PLACE: dict[str, str] = {
@@ -63,7 +64,7 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
             continue
         if len(record.date) == 4:
             dated[record.id].append(record)
-        elif record.location and seen[record.location] >= LEAST_SEEN:
+        elif record.location and seen[record.location] >= MIN_SEEN:
             placed[_same_question(record.question)].append(record)
     items = [_dated_item(group) for group in dated.values()]
     items += [_placed_item(group) for group in placed.values()]
@@ -74,8 +75,8 @@ def _is_clear(question: str) -> bool:
     """Whether a question is whole and grammatical enough to be understood."""
     half = question[: len(question) // 2].strip()
     twice = question.strip() == f"{half} {half}"
-    broken = twice or _FIND["cut_off"].search(question.strip()) or _FIND["broken"].search(question)
-    return _FIND["asks"].match(question) is not None and not broken
+    broken = twice or _PATTERNS["cut_off"].search(question.strip()) or _PATTERNS["broken"].search(question)
+    return _PATTERNS["asks"].match(question) is not None and not broken
 
 
 def _same_question(question: str) -> tuple[str, ...]:
@@ -98,13 +99,13 @@ def _dated_item(group: list[SituatedRecord]) -> Item | None:
     for record in sorted(group, key=lambda one: one.date):
         first.setdefault(normalized(record.answer[0]), record)
     source_id, question = f"situatedqa:{group[0].id}", group[0].question
-    has_default = _FIND["numbered"].search(question) or _WORDS["has_default"] & set(words(question))
-    if _FIND["event"].match(question) and not has_default:
-        chosen = list(first.values())[-MOST_READINGS:]
+    has_default = _PATTERNS["numbered"].search(question) or _WORDS["has_default"] & set(words(question))
+    if _PATTERNS["event"].match(question) and not has_default:
+        chosen = list(first.values())[-MAX_READINGS:]
         return _ambiguous(source_id, chosen, [one.date for one in chosen], "year") if len(first) > 1 else None
     if len(first) > 1:
         return None
-    kept = list({one.date: one for one in group}.values())[:MOST_READINGS]
+    kept = list({one.date: one for one in group}.values())[:MAX_READINGS]
     # A question annotated for one date only is asked without it.
     readings = [Reading(one.edited_question if len(kept) > 1 else question, one.answer) for one in kept]
     return reading_item(source_id, f"{question}?", readings, 0)
@@ -119,7 +120,7 @@ def _placed_item(group: list[SituatedRecord]) -> Item | None:
         if place not in places and normalized(record.answer[0]) not in first:
             first[normalized(record.answer[0])] = record
             places.add(place)
-    chosen = list(first.values())[:MOST_READINGS]
+    chosen = list(first.values())[:MAX_READINGS]
     if len(chosen) < 2:
         return None
     return _ambiguous(f"situatedqa:{group[0].id}", chosen, [_place(one.location) for one in chosen], "place")
@@ -141,10 +142,14 @@ def _place(location: str) -> str:
 
 
 def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], kind: str) -> Item | None:
-    """A question whose readings differ in the year or place (`values`); `None` if it gives the reading away."""
+    """A question whose readings differ in the year or place (`values`).
+
+    `None` if the question or an answer contains one of the values, or if a place question is too short or about the
+    speaker.
+    """
     meant = meant_reading(source_id, chosen)
     question, value = chosen[meant].question, values[meant]
-    if kind == "place" and (len(words(question)) < LEAST_WORDS or _WORDS["speaker"] & set(words(question))):
+    if kind == "place" and (len(words(question)) < MIN_WORDS or _WORDS["speaker"] & set(words(question))):
         return None
     # If an answer contains the date or place, the user would have to know the answer to say which one is meant.
     texts = [question, *(answer for record in chosen for answer in record.answer)]

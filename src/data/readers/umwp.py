@@ -27,10 +27,10 @@ from .gsm8k import parse_number
 from .natural_records import SourceLists, contrast, rows
 
 _LISTS = SourceLists("umwp")
-_WORDS, _FIND = _LISTS.words, _LISTS.find
+_WORDS, _PATTERNS = _LISTS.words, _LISTS.patterns
 LONGEST_QUOTE = 16
 LONGEST_STRANGE = 3
-"""Most words of a thing that a question asks about and the problem does not mention."""
+"""Maximum number of words of a thing that a question asks about and the problem does not mention."""
 _NUMBER = re.compile(r"-?\$?\d+(?:[,.]\d+)*%?")
 
 
@@ -65,7 +65,7 @@ def _item(record: MathRecord, by_id: Mapping[int, MathRecord]) -> Item | None:
     *premise, question = split_sentences(record.question) or ("",)
     given = original.answer[0] if isinstance(original.answer, tuple) and original.answer else original.answer
     number = parse_number(str(given))
-    is_whole = bool(question) and not _FIND["fragment"].search(record.question)
+    is_whole = bool(question) and not _PATTERNS["fragment"].search(record.question)
     if not is_whole or number is None or (hidden is None and not record.answerable):
         return None
     return Item(
@@ -91,14 +91,14 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
     if len(lost) != 1 or len(new) > 1 or occurs(lost[0], record.question):
         return None
     span, changed = lost[0], new[0] if new else ""
-    if _FIND["unnatural"].search(record.question) or (re.match(r"(?:if|when) ", span, re.I) and "?" not in span):
+    if _PATTERNS["unnatural"].search(record.question) or (re.match(r"(?:if|when) ", span, re.I) and "?" not in span):
         return None
     if not record.question.endswith((".", "?", "!")):
         return None  # cut off in the middle of its question
     if record.category == 5 and not changed:
         about = ("question", "know", "asking", "want", "find", "compute")
         return Hidden("premise", span, "what you would like to know about this", about)
-    if is_common_knowledge(span) or (_FIND["bounds"].search(changed) and not _FIND["bounds"].search(span)):
+    if is_common_knowledge(span) or (_PATTERNS["bounds"].search(changed) and not _PATTERNS["bounds"].search(span)):
         return None
     if record.category in (3, 4, 5):
         doubt = _doubt(changed, span, " ".join(one for one in ours if one != changed))
@@ -112,11 +112,11 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
         return None
     asked = asked_for(span, record.question) if not span.endswith("?") else None
     if asked is not None and len(_NUMBER.findall(span)) == 1:
-        missing, words_of_ask = asked
+        missing, about_words = asked
         # The message speaks of `a book` already.
         is_known = span.startswith(("A ", "An ")) and words(span)[1] in words(record.question)
         known = re.sub(r"\b(?:a|an) ", "the ", missing, count=1) if is_known else missing
-        return Hidden("quantity", span, known, words_of_ask)
+        return Hidden("quantity", span, known, about_words)
     vague = _vague_amount(changed, span)
     if not vague:
         return None
@@ -126,13 +126,16 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
 
 def _doubt(changed: str, span: str, rest: str) -> str:
     """The doubt that an ask raises about a sentence that cannot be right; empty where it would not name what is wrong.
-    It quotes a statement, and of a question the words that nothing else in the problem mentions."""
+
+    Quotes a statement whole. From a question, it quotes only the phrase that is not in `span`, if some of its words
+    occur nowhere else in the problem.
+    """
     if not changed or len(changed.split()) > LONGEST_QUOTE:
         return ""
     if not changed.endswith("?"):
         return f"whether “{changed.rstrip(' .!')}” is right"
     differing = contrast([changed, span])
-    strange = _FIND["leading_article"].sub("", differing[0]) if differing else ""
+    strange = _PATTERNS["leading_article"].sub("", differing[0]) if differing else ""
     before, _, after = changed.partition(strange) if strange else ("", "", "")
     following = words(after)[:1]
     if following and following[0] in words(rest) and following[0] not in FUNCTION_WORDS:

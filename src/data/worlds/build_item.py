@@ -171,9 +171,9 @@ def _add_harmless_candidates(articles: ArticleSet, spare: int) -> None:
             if gap.kind == "name" and rng.random() < HOMONYM_RATE:
                 articles.add_homonym(chain)
             continue
-        places = [at for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
-        years = bool(places) and (main.kind == "year" if main and is_main else rng.random() < ELSEWHERE_RATE)
-        if years and _show_same_years(articles, chain, rng.choice(places)):
+        open_hops = [index for index, hop in enumerate(chain.hops) if hop.is_open and index >= chain.known]
+        years = bool(open_hops) and (main.kind == "year" if main and is_main else rng.random() < ELSEWHERE_RATE)
+        if years and _show_same_years(articles, chain, rng.choice(open_hops)):
             articles.harmless[chain] = "same_in_all_years"
         elif not chain.known and spare > 0 and (is_main or rng.random() < ELSEWHERE_RATE):
             spare -= _add_harmless_namesake(articles, chain, spare)

@@ -38,7 +38,7 @@ CASES = (
     (True, 1, 0.0),
     (True, 5, 0.0),
 )
-"""needs_clarification, number of asks, penalty. In order: no ask; 1, 2 and 5 needless asks; needed asks."""
+"""Cases with a known penalty: `needs_clarification`, number of asks, penalty. Only the last two need an ask."""
 
 
 def penalty_findings(context: RoundContext) -> list[Finding]:

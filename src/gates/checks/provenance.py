@@ -38,9 +38,9 @@ def derive_episodes(
     draw: Callable[[int], Sequence[Sample]],
     seed: int,
 ) -> tuple[list[ScoredEpisode], dict[str, int]]:
-    """The episodes of a file, rated again, and the numbers of those that could not be derived, by name of the check.
+    """The episodes of a file, with their dimensions computed again; and by check, how many of them failed.
 
-    `draw(n)`: the n samples that should have been played. `seed`: of the draw of the episodes to be judged.
+    `draw(n)`: the n samples that should have been rolled out. `seed`: seed that chooses the episodes to be judged.
     """
     recorded = list(read_unique(episodes, RecordedEpisode))
     wanted = {one.episode.sample_id for one in recorded}

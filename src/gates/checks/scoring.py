@@ -1,4 +1,4 @@
-"""Live scoring: the gates `fresh` and `scoring` of a round, and the verb `validate_scores`.
+"""Live scoring: the gates `fresh` and `scoring` of a round, and the command `validate_scores`.
 
 `fresh`: every round draws a few samples that were never scored, and scores them live. Earlier scores could have been
 copied; scores of samples that nobody could foresee cannot.
@@ -54,9 +54,9 @@ def score_fresh(
 
 
 def draw_fresh(context: RoundContext, seed: int, unanswered: Callable[[Sample], bool]) -> list[Sample]:
-    """A random sample of those that are in no line of the ledger and about which the judge was never asked.
+    """A random draw from the samples that have no ledger line and that the judge was never asked about.
 
-    `unanswered` tells whether the cache has no vote on a sample. The cache may have votes that the ledger does not list
+    `unanswered` says whether the cache has no vote on a sample. The cache may have votes that the ledger does not list
     for this sample: a policy may have said word for word what it demonstrates, and a killed round leaves votes without
     a ledger line.
     """

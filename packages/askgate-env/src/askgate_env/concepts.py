@@ -56,7 +56,7 @@ class Language:
         self.types = group_concepts("type_groups")
         """Groups of words that only say which kind of quantity is meant."""
         self.distinct = group_concepts("distinct_groups")
-        """Groups of words for one quantity that no other of its kind satisfies: a width is not a length."""
+        """Groups of words that mean one quantity and no other of its kind: a width is not a length."""
         self.times = group_concepts("time_groups")
         """Groups of words that mean a span of time."""
         self.attributes = group_concepts("attributes")
@@ -123,7 +123,7 @@ def tokens(text: str, lang: Lang) -> tuple[Token, ...]:
 
 @lru_cache(maxsize=8192)
 def unknown_words(text: str, lang: Lang) -> tuple[str, ...]:
-    """Words of a text in lower case that are in no list; of Chinese characters, a run that is in none is one word."""
+    """Words of a text in lower case that are in no list. A run of Chinese characters in no list counts as one word."""
     if lang == "en":
         return tuple(token.stem for token in tokens(text, lang) if not token.soft and len(token.concepts) == 1)
     lists, runs, end = language("zh"), list[str](), -1

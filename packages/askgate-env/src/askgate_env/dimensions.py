@@ -3,9 +3,9 @@
 - `calculation`: is each stated calculation right?
 - `grounding`: does every step start from something that user or tools said?
 - `support`: is the answer supported by what the tools returned?
-- `asking`: was what was missing asked for, and nothing else?
+- `asking`: did the policy ask for the missing information, and for nothing else?
 - `form`: is the answer of the kind that was asked for, and are the turns well-formed?
-- `economy`: how many turns were of use?
+- `economy`: which share of the turns was useful?
 
 `RULES` need nothing but the episode; `LIVE` are scored by a judge. No function here takes a `Sample`: an `EpisodeView`
 holds neither gold answer nor hidden span.

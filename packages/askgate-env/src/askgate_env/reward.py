@@ -5,11 +5,12 @@
 - `outcome`: `weight` for success (`achieved`). Where something is missing, success without having asked for it is a
   lucky guess, which earns nothing: else guessing yes or no would pay half the time.
 - `info`: `info` where something was missing and an ask brought it, whatever the answer. So asking is rewarded even
-  where the policy cannot use what it is told yet.
+  if the policy cannot use the reply yet.
 - `overclar`: minus the over-clarification penalty, `alpha * min(asks, cap)` where nothing is missing.
 - `dim/support`, `dim/economy` and so on: the calibrated dimensions (`AdvancedReward`), worth `reward.dimensions`
   together, where the config names their weights.
-- `difficulty`: what `base * (1 + beta * (hard - easy))` adds to the base, the sum of the terms above, if it is on.
+- `difficulty` (if `beta` > 0): `base * beta * s`, where `base` is the sum of the terms above and `s` is +1 for hard, 0
+  for medium and -1 for easy samples.
 
 No dimension sees the gold answer or the hidden span: whether the answer is right is the outcome term alone.
 

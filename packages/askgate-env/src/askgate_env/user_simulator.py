@@ -26,11 +26,11 @@ from .types import Article, Hidden, Lang, Sample
 REPLIES: dict[str, dict[Lang, str]] = package_json("dialogue.json")["user"]
 """Fixed texts of the user, by kind and language."""
 _UNINFORMATIVE = {text for kind in ("ask_back", "refusal", "no", "evasive") for text in REPLIES[kind].values()}
-MOST_QUESTIONS = 3
-MOST_CLAUSES = 6
-"""Clauses of a question that are read one by one, from its end."""
-MOST_WORDS = 60
-"""Longest ask, in different content words."""
+MAX_QUESTIONS = 3
+MAX_CLAUSES = 6
+"""Maximum number of clauses of a question that are read one by one, from its end."""
+MAX_WORDS = 60
+"""Maximum number of distinct content words of an ask. A longer one counts as asking for everything at once."""
 REPEATED = 0.6
 """Share of the prompt's words from which an ask counts as a repetition of the prompt."""
 
@@ -133,16 +133,16 @@ class HiddenMatcher:
     def understand(self, asked: str) -> Verdict | None:
         """The verdict on a question in lower case; None where it is not about the hidden information.
 
-        If the whole is not understood, its end is, or a clause that asks: `Sorry, bad line; how many eggs was it?`,
-        `You never said how many eggs there were, so I cannot tell.`
+        If no rule matches the whole question, tries its end, then each clause that asks something: `Sorry, bad line;
+        how many eggs was it?`, `You never said how many eggs there were, so I cannot tell.`
         """
         if self.missing in asked:
             return "give"
         patterns = self.lists.patterns
         asked = patterns["purpose"].sub(" ", asked)
-        ends = [asked[match.end() :] for match in patterns["clause"].finditer(asked)][-MOST_CLAUSES:]
+        ends = [asked[match.end() :] for match in patterns["clause"].finditer(asked)][-MAX_CLAUSES:]
         clauses = list[str]()
-        for clause in reversed(patterns["clause"].split(asked)[-MOST_CLAUSES:]):
+        for clause in reversed(patterns["clause"].split(asked)[-MAX_CLAUSES:]):
             if patterns["asks"].search(clause) or not patterns["question_word"].search(asked):
                 clauses.append(clause)
             if _asks(clause, self.lang):  # what comes before belongs to this question
@@ -163,7 +163,7 @@ class HiddenMatcher:
     def is_fishing(self, asked: str, parts: Sequence[str]) -> bool:
         """Whether an ask is for everything at once: many questions, or the prompt again."""
         said = {token.concepts for token in tokens(asked, self.lang)}
-        if len(parts) > MOST_QUESTIONS or len(said) > MOST_WORDS:
+        if len(parts) > MAX_QUESTIONS or len(said) > MAX_WORDS:
             return True
         return len(said) > 8 and len(self.prompt_words & said) > REPEATED * len(self.prompt_words)
 

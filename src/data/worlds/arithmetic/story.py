@@ -20,9 +20,9 @@ from .program import EMPTY, Program, can_be_missed, extend, scene_plans
 
 TRIES_TO_OPEN, TRIES_TO_CONTINUE = 30, 12
 """Draws of the numbers of an opening and of a further scene."""
-MOST_SCENES = 6
-MOST_OPERATIONS, MOST_STEPS = 8, 5
-"""Most operations and steps that a hard story is asked for; it may have a few more."""
+MAX_SCENES = 6
+MAX_OPERATIONS, MAX_STEPS = 8, 5
+"""Maximum numbers of operations and steps that a hard story is asked for; it may have a few more."""
 NUMBER_WORD_CHANCE: dict[Level, float] = {"easy": 0.75, "medium": 0.25, "hard": 0.15}
 """Chance that a small number is spelled out."""
 REMARK_CHANCE: dict[Level, float] = {"easy": 0.05, "medium": 0.1, "hard": 0.1}
@@ -95,9 +95,9 @@ def _draw_program(want: Want, rng: Random) -> tuple[list[str], Program]:
             fewest, steps = max(want.ops_numeric // 2, 1), _steps_wanted(want, 2)
             goal, most = fewest + int(rng.random() < 0.5), max(fewest, steps) + OPERATIONS_MORE
         else:
-            fewest, steps = min(want.ops_numeric, MOST_OPERATIONS), _steps_wanted(want, 1)
+            fewest, steps = min(want.ops_numeric, MAX_OPERATIONS), _steps_wanted(want, 1)
             goal, most = fewest + int(rng.random() * 3), max(fewest, steps) + OPERATIONS_MORE + 3
-        while (program.operations < goal or len(program.steps) < steps) and len(plans) < MOST_SCENES:
+        while (program.operations < goal or len(program.steps) < steps) and len(plans) < MAX_SCENES:
             longer = _continue(program, plans, rng)
             if longer is None:
                 break
@@ -109,7 +109,7 @@ def _draw_program(want: Want, rng: Random) -> tuple[list[str], Program]:
 def _steps_wanted(want: Want, divisor: int) -> int:
     """Return one step for every wanted call. Each step has an operation: few operations allow few steps."""
     wanted = want.tool_hops if want.ops_numeric >= USUAL_KNOB else min(want.tool_hops, want.ops_numeric)
-    return min(max(wanted // divisor, 1), MOST_STEPS)
+    return min(max(wanted // divisor, 1), MAX_STEPS)
 
 
 def _continue(program: Program, plans: list[str], rng: Random) -> tuple[list[str], Program] | None:
