@@ -80,7 +80,7 @@ def test_a_planted_hack_stops_the_run_and_names_the_metric(tmp_path: Path, sampl
 
 def test_the_step_that_stops_a_run_is_logged(tmp_path: Path, samples: list[Sample]) -> None:
     policy, _ = HACKS["always asks"]
-    with pytest.raises(Stop, match=r"asks though nothing is missing.*; 1\.00 in the first step\).*--set watch\.NAME"):
+    with pytest.raises(Stop, match=r"complete samples with an ask.*; 1\.00 in the first step\).*--set watch\.NAME"):
         run(tmp_path, batches(paid(samples, by(policy, samples))))
     lines = StepLog(tmp_path / "metrics.jsonl").lines(1)
     assert [line["step"] for line in lines] == [1, 2, 3, 4, 5]

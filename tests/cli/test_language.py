@@ -91,7 +91,7 @@ def test_errors_of_data_import_are_in_chinese(askgate: Askgate, tmp_path: Any, m
             '{"instruction": "问题"}'.encode("gbk"),
             "own/my.jsonl:1: 不是 UTF-8 编码（第 17 字节）。怎么办：先转换：iconv",
         ),
-        (None, "own: 此处没有 messages 的数据。怎么办：请把 *.jsonl 或 *.csv 放到该文件夹下"),
+        (None, "own: 此处没有 messages 的数据。怎么办：请把 *.jsonl 或 *.csv 放到该目录下"),
     ):
         file.unlink() if content is None else file.write_bytes(content)
         done = askgate(*build, "own")

@@ -69,7 +69,7 @@ def test_models_and_checkpoints_name_the_seal_of_the_warm_start(place: Path, ask
     assert "warm_start" not in read_seal(CHECKPOINTS / "step_00001").marks
     assert warm.marks["sources"]["base_model"] == final.marks["sources"]["base_model"]
     header = " ".join(done.out.partition("need-ask")[0].split())
-    assert "base warm start SFT control SFT (time) trained change" in header, done.out
+    assert "base SFT SFT control SFT (time) trained change" in header, done.out
     (path,) = (place / "reports").glob("ppo_eval_*.json")
     pooled = json.loads(path.read_text())["pooled"]
     for side in ("over_warm_start", "over_control", "over_time_control"):
