@@ -68,6 +68,25 @@ def test_a_short_question_about_another_name_is_no_leak() -> None:
     assert len(pool) in likeness([*pool, f"想问问{shadow[0]}"], shadow).matches
 
 
+def test_another_name_in_wording_of_fifty_samples_is_no_leak() -> None:
+    """The wording is in few samples, but in samples that have nothing else in common: it was not planted."""
+    opener = "I'm trying to find something out about {}'s mayor."
+    closer = (
+        "I could not find it in the archive or in any of the books that they have there, and nobody at the desk knew. "
+        "Thank you very much in advance for any help with this, and please take all the time that you need for it."
+    )
+    question = opener + " In {} year did the mayor pass away? " + closer
+    others = wordy(6_000, V2, seed=1)
+    pool = [sample.original for sample in others]
+    pool += [f"{opener.format(f'Town{k}')} {pool[k]}" for k in range(50)]
+    pool += [f"{pool[k]} {closer}" for k in range(50, 100)]
+    pool += [f"Please look this up for me. In which year did the mayor pass away? {pool[k]}" for k in range(100, 150)]
+    shadow = [question.format("Aberport", "which")]
+    assert likeness([*pool, question.format("Sulville", "what")], shadow).count == 0
+    copies = [f"{question.format('Aberport', 'what')} {'!' * times}" for times in range(60)]
+    assert likeness(pool + copies, shadow).matches >= set(range(len(pool), len(pool) + 60))
+
+
 def test_a_chinese_name_of_common_characters_is_no_common_word() -> None:
     """Each of its characters is in many samples, and so is the last one before that for `town`. The two together are in
     few: they are no word that may be replaced."""

@@ -20,8 +20,9 @@ other names and numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -59,11 +60,13 @@ RARITY_FLOOR = 0.3
 """Least weight of a token. Without it two texts of nothing but fixed wording would have no similarity."""
 UNIQUE_BIGRAMS = 8
 """Number of bigrams that make the unique part, with all that are as rare: two names with their neighbours."""
-WORDING_RATIO = 20
+WORDING_RATIO = 5
 """A bigram that is this many times as frequent as the rarest is wording: a short question may have one name of two
 bigrams."""
 MIN_WORDING_SHARE = 0.02
-"""A bigram in a smaller share of samples is never wording. A text planted more often fails the gate on duplicates."""
+"""A bigram in a smaller share of samples is not wording if more than `WORDING_RATIO` samples are similar to the shadow
+text: they may be planted copies, which make its bigrams frequent. A text planted in a larger share of samples fails the
+gate on duplicates."""
 MIN_UNIQUE_SHARED = 0.7
 """Share of the unique part that a leak has. Three changed words spoil few bigrams of a name; another name, all."""
 MIN_UNIQUE_SHARED_IF_REPLACED = 0.65
@@ -88,6 +91,8 @@ class Match:
     pool: int
     shadow: int
     similarity: float
+    if_planted: bool = False
+    """Whether the pair is a leak only if the shadow text was planted many times (`MIN_WORDING_SHARE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +135,17 @@ def similar_in_shards(
         measured = _measure_pool(shard_streams, views, starts, samples or sum(texts), theirs, shadow, workers)
         shared = workers.share(measured)
         calls = ((shared, shadow[0].texts, n, threshold, views, *streams) for streams in shard_streams)
-        for start, found in zip(starts.tolist(), workers.map(_matches, calls), strict=False):
-            best |= {start + index: Match(start + index, *match) for index, match in found.items()}
+        found = [
+            replace(match, pool=start + match.pool)
+            for start, matches in zip(starts.tolist(), workers.map(_matches, calls), strict=False)
+            for match in matches
+        ]
+        planted = Counter(shadow_text for shadow_text, _ in {(match.shadow, match.pool) for match in found})
+        for match in found:
+            if match.if_planted and planted[match.shadow] <= WORDING_RATIO:
+                continue
+            if match.pool not in best or best[match.pool].similarity < match.similarity:
+                best[match.pool] = match
     ranked = sorted(best.values(), key=lambda match: (-match.similarity, match.pool))
     return SimilarSamples(len(best), ranked[:EXAMPLES], frozenset(best))
 
@@ -181,18 +195,17 @@ def _matches(
     threshold: float,
     views: int,
     *streams: TokenStream,
-) -> dict[int, tuple[int, float]]:
-    """The most similar shadow sample, and its similarity, of each sample of a shard that is similar to one."""
+) -> list[Match]:
+    """The pairs of a sample of a shard and a similar shadow sample."""
     theirs, rare, unique = measured
-    best: dict[int, tuple[int, float]] = {}
-    for ours in _join_views(views, streams):
+    return [
+        replace(match, shadow=match.shadow % shadow_texts)
+        for ours in _join_views(views, streams)
         for match in chain(
             _shingle_matches(ours, theirs, n, threshold, unique),
             _content_matches(ours, theirs, n, threshold, rare, unique),
-        ):
-            if match.pool not in best or best[match.pool][1] < match.similarity:
-                best[match.pool] = match.shadow % shadow_texts, match.similarity
-    return best
+        )
+    ]
 
 
 def _join_views(views: int, streams: Sequence[TokenStream]) -> list[TokenStream]:
@@ -216,10 +229,9 @@ def _shingle_matches(
             row, column = int(both.row[pair]), int(both.col[pair])
             if _reaches(jaccard[pair], threshold):
                 yield Match(first + row, column, float(jaccard[pair]))
-            if _reaches(containment[pair], threshold) and unique.shares_unique_part(
-                block.text(row), shadow.text(column)
-            ):
-                yield Match(first + row, column, float(containment[pair]))
+            if _reaches(containment[pair], threshold):
+                ours, theirs = block.text(row), shadow.text(column)
+                yield from unique.leaks(Match(first + row, column, float(containment[pair])), ours, theirs)
         first += block.texts
 
 
@@ -250,8 +262,8 @@ def _content_matches(
             if shared < MIN_JACCARD * (len(np.unique(ours)) + len(np.unique(theirs)) - shared):
                 continue
             similarity = content_share(ours, theirs, rare, unique)
-            if _reaches(similarity, threshold) and unique.shares_unique_part(ours, theirs):
-                yield Match(first + row, column, similarity)
+            if _reaches(similarity, threshold):
+                yield from unique.leaks(Match(first + row, column, similarity), ours, theirs)
         first += block.texts
 
 
@@ -350,7 +362,7 @@ class UniquePart:
     samples: I64
     """Number of samples with each bigram."""
     min_wording_count: float
-    """A bigram that is in fewer samples than this is never wording."""
+    """Number of samples of `MIN_WORDING_SHARE`."""
     is_common: Flags
     """Flags of the tokens that are common words."""
     is_frequent: Flags
@@ -399,14 +411,18 @@ class UniquePart:
         word = np.pad(frequent & gone[:-1] & gone[1:], 1)
         return np.asarray(gone & self.is_common[index] & (~self.is_character[index] | word[:-1] | word[1:]))
 
-    def shares_unique_part(self, ours: U64, theirs: U64) -> bool:
-        """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
+    def leaks(self, match: Match, ours: U64, theirs: U64) -> Iterator[Match]:
+        """The match, if `ours` shares enough of the unique part of the shadow text `theirs`."""
+        if self._shares_unique_part(ours, theirs, self.min_wording_count):
+            yield replace(match, if_planted=not self._shares_unique_part(ours, theirs, min_wording_count=0))
+
+    def _shares_unique_part(self, ours: U64, theirs: U64, min_wording_count: float) -> bool:
         bigrams, first = np.unique(pairs(theirs) >> CUT_BITS, return_index=True)
         if not len(bigrams):
             return True
         shared = np.isin(bigrams, pairs(ours) >> CUT_BITS)
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
-        wording = max(WORDING_RATIO * (others.min() + 1), self.min_wording_count)
+        wording = max(WORDING_RATIO * (others.min() + 1), min_wording_count)
         rarest = others <= min(np.sort(others)[min(UNIQUE_BIGRAMS, len(others)) - 1], wording)
         if shared[rarest].mean() < MIN_UNIQUE_SHARED_IF_REPLACED:
             return False
