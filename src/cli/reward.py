@@ -52,11 +52,11 @@ def shadow_run(
     templates_dir: Path = TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
-    """Compare the new reward with a baseline on the shadow set (held-out samples).
+    """Compare the new score with the old score on the shadow set (held-out samples).
 
-    The baseline reward (the old one; `old` in the tables) comes with AskGate; its weights are in
-    configs/weights_baseline.json. The new reward has the weights of weight-calib. Without REWARD_LIVE_MODE=1 no judge
-    is called, and no gate accepts the result.
+    A score is the weighted sum of a dialogue's dimensions, and part of the reward (docs/reward.md). The old score
+    (`old` in the tables) comes with AskGate; its weights are in configs/weights_baseline.json. The new score has the
+    weights of weight-calib. Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
 
     With --materialize, only writes the shadow set.
     """
@@ -133,12 +133,12 @@ def weight_calib(
     out: Path = WEIGHTS,
     as_json: options.Json = False,
 ) -> None:
-    """Calibrate the weights of the reward.
+    """Calibrate the weights of the reward's dimensions.
 
-    The reward is a weighted sum of dimensions, such as support and economy, each from 0 to 1. Finds, by least squares,
-    the weights with which it best predicts whether a dialogue succeeds. On held-out folds, compares it with the
-    baseline reward (the old one; `old` in the tables), whose weights are in configs/weights_baseline.json. Without
-    REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
+    Fits the weights of the dimensions (such as support and economy, each from 0 to 1) so that their weighted sum, the
+    score, best predicts whether a dialogue succeeds. Compares it on held-out folds with the old score (`old` in the
+    tables), whose weights are in configs/weights_baseline.json. In training the score is part of the reward
+    (docs/reward.md). Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
     """
     from ..config.loader import load_train_config
     from ..config.profile import load_profile, profile_for

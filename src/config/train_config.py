@@ -162,7 +162,7 @@ class RewardSection(Section):
     info: float = Field(default=0.0, ge=0, le=10)
     """Reward of an ask that brings what is missing."""
     weights: FilePath | None = None
-    """Calibrated weights of the dimensions, from weight_calib. Default: only the outcome is rewarded."""
+    """Calibrated weights of the dimensions, from weight-calib. Default: no dimension is part of the reward."""
     dimensions: float = Field(default=0.0, ge=0, le=10)
     """Reward of an episode that is perfect in every dimension of `weights`."""
     live_share: Share = 0.0

@@ -1,4 +1,4 @@
-"""The new reward under the name that the founding documents use."""
+"""The calibrated dimensions of the reward, under the name that the founding documents use."""
 
 from __future__ import annotations
 

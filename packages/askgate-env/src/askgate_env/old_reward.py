@@ -118,7 +118,7 @@ OLD: Mapping[str, Dimension] = {
     "naturalness": naturalness,
     "educational": educational,
 }
-"""Dimensions of the old reward, under their names in weights files."""
+"""Dimensions of the old score, under their names in weights files."""
 
 
 @lru_cache(maxsize=4096)

@@ -2,7 +2,7 @@
 
     outcome + info + overclar + dim/... [+ difficulty]
 
-- `outcome`: `weight` for success (`achieved`). Where something is missing, success without having asked for it is a
+- `outcome`: `outcome` for success (`achieved`). Where something is missing, success without having asked for it is a
   lucky guess, which earns nothing: else guessing yes or no would pay half the time.
 - `info`: `info` where something was missing and an ask brought it, whatever the answer. So asking is rewarded even
   if the policy cannot use the reply yet.
