@@ -143,8 +143,11 @@ def matches_replay(
     """
     policy_turns = [turn for turn in episode.turns if turn.by == "assistant"]
     cut_off = episode.end == "length" and episode.turns[-1:] == tuple(policy_turns[-1:])
-    env = Env(sample, max_turns or len(policy_turns) + (episode.end != "turns"), tools, user)
-    for turn in policy_turns[: len(policy_turns) - cut_off]:
+    if not max_turns:
+        # One turn more than the episode has, so that only an episode that ran out of turns ends for that reason.
+        max_turns = len(policy_turns) if episode.end == "turns" else len(policy_turns) + 1
+    env = Env(sample, max_turns, tools, user)
+    for turn in policy_turns[:-1] if cut_off else policy_turns:
         if env.end is not None:
             return False
         env.step(replay_text(turn))

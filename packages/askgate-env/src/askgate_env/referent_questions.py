@@ -46,10 +46,8 @@ class Referent:
         """The prompt around its question: who asks, and what for."""
         self.scene = concepts_of([self.prompt_around], lang)
         self.differs_in_time = any(self.lists.patterns["time_word"].fullmatch(word) for word in hidden.about[1:])
-        common, said = (
-            self.kind_words.union(*self.name_words),
-            [concepts_of(phrases, lang) for phrases in self.readings],
-        )
+        common = self.kind_words.union(*self.name_words)
+        said = [concepts_of(phrases, lang) for phrases in self.readings]
         self.known = common.union(*said)
         """Concepts of the name, of its kind and of all readings."""
         self.telling = [concepts - common.union(*said[:i], *said[i + 1 :]) for i, concepts in enumerate(said)]
@@ -195,19 +193,17 @@ class AskFeatures:
 
     def __init__(self, referent: Referent, asked: str) -> None:
         self.referent = referent
+        is_chinese = referent.lang == "zh"
+        # `text` is the question without the titles of other articles; a Chinese `rest` also lacks name and readings.
         text = asked
         for title in referent.other_titles:
             text = text.replace(title, " ")
-        is_chinese = referent.lang == "zh"
-        self.named = self._is_named(text)
-        self.adjacent = self._which_of_it(text)
-        self.mentioned, rest = self._readings(
-            text.replace(referent.name, " ") if is_chinese and referent.name else text
-        )
+        named = self._is_named(text)
+        unnamed = text.replace(referent.name, " ") if is_chinese and referent.name else text
+        mentioned, rest = self._readings(unnamed, named)
         said = tokens(rest, referent.lang)
         others = [token for token in said if not token.concepts & referent.known and not token.soft]
         names = [token for token in others if token.concepts & referent.prompt_names]
-        self.kind = self._is_kind(rest, said)
 
         def has(pattern: str, where: str) -> bool:
             return referent.lists.patterns[pattern].search(where) is not None
@@ -233,6 +229,8 @@ class AskFeatures:
         """`Can you be more specific?`"""
         self.yours = has("yours", text)
         self.lacks = has("lacks", text)
+        self.adjacent = self._which_of_it(text)
+        self.kind = self._is_kind(rest, said)
         self.repeats = any(token.concepts & referent.shared for token in said)
         """Whether it says what all readings share."""
         self.fact = any(token.concepts & referent.kind_words & referent.lists.attributes for token in said)
@@ -247,9 +245,9 @@ class AskFeatures:
         fact = any(token.concepts & referent.lists.attributes for token in others)
         guessed = self.guesses and self.yes_no and not (self.which or self.chooses) and (fact or text == asked)
         listed = (self.several or self.chooses) and len(described) > 1
-        if not (self.named or self.kind or self.mentioned or guessed or listed):
+        if not (named or self.kind or mentioned or guessed or listed):
             described = set()
-        self.titled = text != asked and not (described and self.named) and len(described) < 2
+        self.titled = text != asked and not (described and named) and len(described) < 2
         """Whether it has the title of another article."""
         self.other = (
             bool(names)
@@ -260,12 +258,13 @@ class AskFeatures:
         """Whether it names something else of the prompt or of the articles."""
         self.foreign = self._foreign(rest, [token for token in others if token not in names], described)
         """Number of words that belong to nothing known."""
-        if has("namesakes", text) and (self.kind or self.mentioned or self._is_class(text)):
+        if has("namesakes", text) and (self.kind or mentioned or self._is_class(text)):
             # To say that two things share the name is to name it, unless other names or years show that it is another.
             unheard = set(_NUMBER.findall(rest)).difference(*map(_NUMBER.findall, (*referent.pages, referent.prompt)))
             unfamiliar = any(not referent.is_familiar(word) for word in _long_words(rest, referent.lang))
             few = len(described) > 1 or self.foreign < (5 if is_chinese else 3)
-            self.named = self.named or (few and not (self.other or unheard or unfamiliar))
+            named = named or (few and not (self.other or unheard or unfamiliar))
+        self.named = named
         unknown = unknown_words(rest, "zh") if is_chinese else others
         self.plain = not self.foreign and not self.other and (self.kind or not unknown)
         """Whether it has no words of its own."""
@@ -282,7 +281,7 @@ class AskFeatures:
         """Whether it asks for a fact in which the articles differ: `Which river is your Lund on?`"""
         self.described = bool(described)
         """Whether it describes a reading by a number or a name of its article."""
-        self.mentioned = sorted({*self.mentioned, *described})
+        self.mentioned = sorted({*mentioned, *described})
         """Numbers of the readings that it names or describes."""
 
     def _foreign(self, rest: str, others: Sequence[Token], described: set[int]) -> int:
@@ -321,7 +320,7 @@ class AskFeatures:
         hits = sum(any(_short_for(one, other) for one in present for other in name) for name in referent.name_words)
         return hits > 0 and 2 * hits >= len(referent.name_words)
 
-    def _readings(self, asked: str) -> tuple[list[int], str]:
+    def _readings(self, asked: str, named: bool) -> tuple[list[int], str]:
         """Numbers of the readings that a question names, and a Chinese question without them.
 
         A reading is named by one of its phrases, the longest first, or by a word that only it has.
@@ -333,7 +332,7 @@ class AskFeatures:
                     found.add(reading)
                     asked = asked.replace(phrase, " ")
             letters = {letter for word in unknown_words(asked, "zh") for letter in word}
-            if not found and self.named:  # 下棋 and 棋手
+            if not found and named:  # 下棋 and 棋手
                 found = {reading for reading, telling in enumerate(referent.telling) if telling & letters}
             return sorted(found), asked
         spaced = f" {' '.join(words(asked))} "

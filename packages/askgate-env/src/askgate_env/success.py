@@ -58,10 +58,14 @@ def verdict(text: str) -> bool | None:
     (False, True, None)
     """
     clauses = [normalized(part) for part in re.split(r"[,.;:!，。；：！]", text) if part.strip()]
-    said = {True for part in clauses[:1] if part in _YES} | {False for part in clauses[:1] if part in _NO}
-    if len(said) != 1 or any(part in (_NO if True in said else _YES) for part in clauses[1:]):
+    if not clauses:
         return None
-    return said.pop()
+    first, *others = clauses
+    if first in _YES and _NO.isdisjoint(others):
+        return True
+    if first in _NO and _YES.isdisjoint(others):
+        return False
+    return None
 
 
 def number(text: str) -> Decimal | None:
