@@ -162,11 +162,12 @@ class BatchClient:
                 self._waiting.pop(request.key, None)
             if isinstance(outcome, Reply):
                 return outcome
-            if isinstance(outcome, CallFailed):
-                outcome = CallFailed(outcome.trouble, outcome.detail)
-                on_failure(outcome)
-            if not isinstance(outcome, CallFailed) or attempt == self._limits.tries or outcome.trouble == "refused":
+            if not isinstance(outcome, CallFailed):
                 raise outcome
+            failure = CallFailed(outcome.trouble, outcome.detail)
+            on_failure(failure)
+            if attempt == self._limits.tries or failure.trouble == "refused":
+                raise failure
         raise AssertionError("the last attempt returns or raises")
 
     async def _serve(self) -> None:

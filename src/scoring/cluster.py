@@ -75,7 +75,8 @@ class JudgeActor:
 
     async def close(self, run: str) -> None:
         """Ends a run: cancels its unfinished scorings, and records the calls that they paid for."""
-        for scoring in (waiting := self._scoring.pop(run)):
+        waiting = self._scoring.pop(run)
+        for scoring in waiting:
             scoring.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         async with self._opening:

@@ -143,8 +143,10 @@ class Judge:
         async with self._recording(draft):
             votes, failure = await self._collect(lang, text, version, draft, first)
             draft.entry = entry = self._entry(name, key, draft, votes, failure)
-        self.tally.scored += entry.overall is not None
-        self.tally.failed += entry.overall is None
+        if entry.overall is None:
+            self.tally.failed += 1
+        else:
+            self.tally.scored += 1
         return entry
 
     @asynccontextmanager
@@ -170,10 +172,11 @@ class Judge:
             # Wait for all even if one fails: their replies are on the way and will be billed.
             outcomes = await asyncio.gather(*(self._fetch(one, draft) for one in requests), return_exceptions=True)
             votes += [outcome.scores for outcome in outcomes if not isinstance(outcome, BaseException)]
-            for trouble in [outcome for outcome in outcomes if isinstance(outcome, BaseException)]:
-                if not isinstance(trouble, CallFailed):
-                    raise trouble
-                return votes, printable(str(trouble))
+            troubles = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+            if troubles:
+                if not isinstance(troubles[0], CallFailed):
+                    raise troubles[0]
+                return votes, printable(str(troubles[0]))
         return votes, ""
 
     async def _fetch(self, request: VoteRequest, draft: _Draft) -> Stored:
@@ -215,7 +218,8 @@ class Judge:
         self.tally.calls["bad_reply" if stored.why_bad else "ok"] += 1
         self.tally.tokens_in += reply.tokens_in
         self.tally.tokens_out += reply.tokens_out
-        self.tally.unbilled += not reply.tokens_in + reply.tokens_out
+        if reply.tokens_in + reply.tokens_out == 0:
+            self.tally.unbilled += 1
         self.tally.latency_ms += reply.latency_ms
         draft.calls.append(paid_entry(stored))
         draft.paid.append(stored)

@@ -33,9 +33,11 @@ WORDINGS = len(_YES_NO["leads"]) * len(_YES_NO["questions"][DIMENSIONS[0]])
 LISTED_TOKENS = 10
 """Tokens whose probabilities the server lists. Yes and No, which the examples lead to, are among the first."""
 _BENCHMARK_PROMPTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("benchmark_prompts.yaml").read_bytes())
-PROMPTS: dict[str, tuple[tuple[str, ...], dict[Lang, str]]] = dict.fromkeys(
-    (PROMPT_VERSION, _YES_NO["version"]), (DIMENSIONS, RUBRIC)
-) | {version: (tuple(one["dimensions"]), one["rubric"]) for version, one in _BENCHMARK_PROMPTS.items()}
+PROMPTS: dict[str, tuple[tuple[str, ...], dict[Lang, str]]] = {
+    PROMPT_VERSION: (DIMENSIONS, RUBRIC),
+    _YES_NO["version"]: (DIMENSIONS, RUBRIC),
+    **{version: (tuple(one["dimensions"]), one["rubric"]) for version, one in _BENCHMARK_PROMPTS.items()},
+}
 """Dimensions and rubric of every prompt by its version. A prompt without dimensions asks for free text."""
 _SPEAKERS: dict[Lang, dict[str, str]] = _TEXT["speakers"]
 _SENT_AS_IS = {"temperature", "max_tokens", "max_completion_tokens", "reasoning_effort"}

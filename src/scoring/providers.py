@@ -87,8 +87,8 @@ def settings_for(environment: Mapping[str, str], scoring: ScoringSection, provid
     given["SCORER_PROVIDER"] = provider or named
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise BadInput("holds characters that no key has", where="SCORER_API_KEY", remedy="copy the key once more")
-    for name in _WRITTEN if key else ():
-        if given[name] not in scoring.providers and redact(given[name], [key]) != given[name]:
+    for name in _WRITTEN:
+        if key and given[name] not in scoring.providers and redact(given[name], [key]) != given[name]:
             raise BadInput(
                 "holds what SCORER_API_KEY holds, and this is no place for a key: it is written into files",
                 where=name,

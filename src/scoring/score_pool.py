@@ -268,14 +268,13 @@ def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSecti
         if (line := file.lines.get(name)) and line.key == key and line.live and line.overall is not None
     }
     oldest = datetime.now(UTC) - timedelta(days=scoring.ttl_days)
-    in_ledger = _scorings(scoring.ledger) if recorded and scoring.ledger.exists() else ()
-    known = {
-        score.id
-        for entry in (one.entry for one in in_ledger)
-        if (score := recorded.get((entry.scoring, entry.sample)))
-        and score == score_of(entry, scoring.votes)
-        and datetime.fromisoformat(entry.at) > oldest
-    }
+    known: set[str] = set()
+    if recorded and scoring.ledger.exists():
+        for entry in (one.entry for one in _scorings(scoring.ledger)):
+            score = recorded.get((entry.scoring, entry.sample))
+            is_same = score is not None and score == score_of(entry, scoring.votes)
+            if is_same and datetime.fromisoformat(entry.at) > oldest:
+                known.add(entry.sample)
     file.forget(set(keys) - known)
     return known
 
