@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from ..core.defaults import RESUME
+from ..core.defaults import NO_RESUME, RESUME
 from ..core.disk import disk, make_path
 from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
@@ -200,7 +200,7 @@ def require_checkpoint(found: Checkpoint | None, damaged: Sequence[DamagedCheckp
     if damaged:
         named = "; ".join(one.what for one in damaged)
         raise BadInput(f"no checkpoint is whole: {named}", where=str(root), remedy=_RESTORE)
-    raise BadInput("no checkpoint here", where=str(root), remedy=f"start the run without {RESUME}")
+    raise BadInput("no checkpoint here", where=str(root), remedy=f"start the run without {NO_RESUME}")
 
 
 def newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFolder, int]]:

@@ -31,8 +31,9 @@ CODE = "code of AskGate"
 """Name, among the sources of a run, of the code that runs and the texts that come with it."""
 SEED_POOL_FACTS = "seed_pool, its sidecar"
 """Name, among the sources of a run, of the pool's sidecar, which fresh samples are generated from."""
-RESUME = "--resume (train.ppo_runner: --resume-from)"
-"""How to resume a run, for messages that do not know which command started it."""
+RESUME = "--resume (ppo-runner: no flag)"
+NO_RESUME = "--resume (ppo-runner: --resume-from)"
+"""How to resume a run, and which flag to leave out to start a new one, for messages that do not know the command."""
 
 DIALOGUES = 12
 """Number of dialogues of each policy that a deep verification generates again."""

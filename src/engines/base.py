@@ -24,7 +24,7 @@ from ..agents.trajectory import Trajectory
 from ..checkpoint.state import pack_state, require_same_layout, unpack_state
 from ..config.train_config import OptimizerSection
 from ..core.api import Batch, StepResult
-from ..core.defaults import RESUME
+from ..core.defaults import NO_RESUME, RESUME
 from ..core.errors import BadInput
 from .distributed import full_on_rank_0, ranks, sharded_like, sharded_state
 from .job import TrainJob, require_whole_groups
@@ -159,7 +159,7 @@ class BaseEngine(ABC):
             raise BadInput(
                 f"has no {missing[0]}: it was saved by {version}, and this is {__version__}",
                 where=str(folder),
-                remedy=f"resume with the version that saved it, or start a new run without {RESUME}",
+                remedy=f"resume with the version that saved it, or start a new run without {NO_RESUME}",
             )
         self._restore(state, str(folder))
         self.step, self.tokens_seen = int(state["step"]), int(state["tokens_seen"])

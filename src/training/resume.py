@@ -23,7 +23,7 @@ from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointF
 from ..config.loader import config_fingerprint, read_yaml, source_files
 from ..config.schema import Section
 from ..config.train_config import RolloutLimits, TrainConfig
-from ..core.defaults import CODE, RESUME
+from ..core.defaults import CODE, NO_RESUME
 from ..core.errors import BadInput
 from ..core.files import (
     code_sha256,
@@ -55,7 +55,7 @@ UNSTABLE = "reward.unstable"
 """A source that is optional: without this file every sample counts fully."""
 FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
 """Further settings that a local run may change when it resumes. In a gated run the ticket fixes them."""
-_RESTORE = f"put the old one back, or start a new run without {RESUME}"
+_RESTORE = f"put the old one back, or start a new run without {NO_RESUME}"
 
 log = logging.getLogger(__name__)
 

@@ -419,15 +419,19 @@ def record_outputs(run: Path, report: Path) -> None:
 @contextmanager
 def _explain_early_end(ready: Ready, folder: Path, overrides: Sequence[str], warm_start_only: bool) -> Iterator[None]:
     """Logs why a run ended early and the command that resumes it. An error also leaves `reports/ERROR_<time>.json`."""
-    verb = ("train", "--resume") if ready.admission is None else ("ppo-runner", f"--resume-from={LATEST_GATED}")
-    if warm_start_only:
-        verb = ("sft", "--resume") if ready.admission is None else ("sft", "--gated")
-    flags = [word for one in overrides for word in ("--set", one)]
-    command = shlex.join(["askgate", *verb, "--config", str(ready.path), *flags])
 
     def advice() -> str:
-        has_checkpoint = bool(resumption.newest_seals(ready.config, folder))
-        return f"to resume from the newest checkpoint: {command}" if has_checkpoint else f"to start again: {command}"
+        seals = resumption.newest_seals(ready.config, folder).values()
+        if ready.admission is None:
+            verb = ["sft" if warm_start_only else "train", *(["--resume"] if seals else [])]
+        elif any(seal.marks.get(STOPPED) or seal.marks.get(HACKING) for seal in seals):
+            # Only then: in all other cases a gated run resumes by itself (`resumption.resumes_by_itself`).
+            verb = ["ppo-runner", f"--resume-from={LATEST_GATED}"]
+        else:
+            verb = ["sft", "--gated"] if warm_start_only else ["ppo-runner"]
+        flags = [word for one in overrides for word in ("--set", one)]
+        command = shlex.join(["askgate", *verb, "--config", str(ready.path), *flags])
+        return f"to resume from the newest checkpoint: {command}" if seals else f"to start again: {command}"
 
     try:
         yield

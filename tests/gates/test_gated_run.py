@@ -179,6 +179,51 @@ def test_a_run_stopped_by_the_watch_gets_no_final_model(folder: Path) -> None:
     assert not FINAL_MODEL.exists()
 
 
+def _interrupt(*given: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("saved", "purpose"), [(0, "to start again"), (1, "to resume from the newest checkpoint")])
+def test_the_same_command_continues_an_interrupted_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, saved: int, purpose: str
+) -> None:
+    config = write_config(folder, steps=2)
+    if saved:
+        train(config, False, admitted(config))
+        _break_off_after(saved)
+    monkeypatch.setattr("src.training.run._run_seed", _interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        train(config, False, admitted(config))
+    assert caplog.messages[-1] == f"interrupted; {purpose}: askgate ppo-runner --config {config}"
+
+
+OWN_CALLBACK = """
+from src.core.api import Callback, Stop
+
+class Enough(Callback):
+    def on_step(self, engine, result):
+        raise Stop("one step will do")
+"""
+
+
+def test_only_a_stopped_run_needs_a_flag_to_resume(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / "own_callback.py").write_text(OWN_CALLBACK)
+    config = write_config(folder, steps=2, callbacks=["own_callback:Enough"])
+    resumes = (
+        "to resume from the newest checkpoint: "
+        f"askgate ppo-runner --resume-from=checkpoints/rc1/latest --config {config}"
+    )
+    with pytest.raises(Stop):
+        train(config, False, admitted(config))
+    assert caplog.messages[-1] == f"a callback ended the run: one step will do; {resumes}"
+    monkeypatch.setattr("src.training.run._run_seed", _interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        train(config, True, admitted(config))
+    assert caplog.messages[-1] == f"interrupted; {resumes}", "it has no newer checkpoint"
+
+
 def test_damage_to_every_checkpoint_is_named(folder: Path) -> None:
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))

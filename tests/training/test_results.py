@@ -218,7 +218,7 @@ def test_evaluation_without_a_run_is_refused(place: Path, askgate: Askgate) -> N
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
     assert "run the training to its end" in done.err
-    assert "--resume-from" in done.err, "a gated run has another flag"
+    assert "with --resume (ppo-runner: no flag)" in done.err, "a gated run resumes by itself"
 
 
 GATED_CONFIG = Path("configs/quickstart_gated.yaml")

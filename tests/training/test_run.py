@@ -132,7 +132,7 @@ def test_an_interrupted_run_says_what_to_type(
     monkeypatch.setattr("src.training.run._run_seeds", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run(write_config(place), resume=False, overrides=["steps=2"])
-    command = f"askgate train --resume --config {place / 'own.yaml'} --set steps=2"
+    command = f"askgate train --config {place / 'own.yaml'} --set steps=2"
     assert f"interrupted; to start again: {command}" in caplog.text, "there is no checkpoint yet"
 
 
