@@ -4,7 +4,7 @@
 
 In every forward pass each slot reads its new tokens: the one sampled last, a whole reply, or the opening of a new
 dialogue. If another slot has read the same prefix (episodes of one sample that asked the same, openings with the same
-system prompt), its keys and values are copied. Nothing is tokenized twice.
+system prompt), its keys and values are copied. Except with `rollout.thoughts: drop`, nothing is tokenized twice.
 
 Two backends compute the passes: `kv_cache.py` (any device) and `cuda.py` (CUDA graphs). The second one starts a pass
 before it has read the tokens of the previous pass; a dialogue whose turn has ended in the meantime ignores that pass.

@@ -5,8 +5,9 @@
 
 Before a rollout the adapters are saved in `rollout.adapter_dir`, which the servers can read too, in a folder named
 after the hash of their weights, and every server loads them (`/v1/load_lora_adapter`). Then each dialogue sends its
-tokens (`/v1/completions`) and gets tokens and log-probabilities, one turn at a time. Nothing is tokenized twice. The
-dialogues of a server that stops answering go to the others; it is tried again at the next rollout.
+tokens (`/v1/completions`) and gets tokens and log-probabilities, one turn at a time. Except with
+`rollout.thoughts: drop`, nothing is tokenized twice. The dialogues of a server that stops answering go to the others;
+it is tried again at the next rollout.
 
 A reply is accepted only if it names these adapters, repeats the tokens that were sent, and has a token of the
 vocabulary and a log-probability at every position. The first reply of each server is also scored by the model itself:
