@@ -37,7 +37,7 @@ from ..runtime.progress import Reporter
 from ..utils.processes import usable_cores
 from .data import build_missing, require_data
 
-CONFIG = "arm.yaml"
+CONFIG = "ablation.yaml"
 INTERRUPTED = (130, -2)
 """Exit codes of a run that was interrupted with Ctrl-C."""
 

@@ -122,7 +122,7 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(
     assert report["figures"]["seeds"][1]["seed"] == 2
     folders = sorted((place / ".askgate/ablation/own").iterdir())
     used = {
-        folder.name.split("-")[0]: yaml.safe_load((folder / "arm.yaml").read_text())["use_overclar_penalty"]
+        folder.name.split("-")[0]: yaml.safe_load((folder / CONFIG).read_text())["use_overclar_penalty"]
         for folder in folders
     }
     assert used == {"with": True, "without": False}
