@@ -1,4 +1,4 @@
-"""Pictures of the board and of the pages of a run for `docs/images/`, taken in Chromium from a run folder.
+"""Pictures of the board and of the pages of a run for `docs/images/`, taken in Chromium from a project folder.
 
     python scripts/screenshots.py --run .                  # of a finished quickstart
     python scripts/screenshots.py --run . --run ../other   # the second one to compare with

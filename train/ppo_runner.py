@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-# The checkout is last on the path and the working folder is not on it, so that no file there stands in for a library.
+# The checkout is last on the path and the project folder is not on it, so that no file there stands in for a library.
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:] = [*(path for path in sys.path if os.path.abspath(path) not in (_HOME, os.getcwd())), _HOME]
 

@@ -1,4 +1,4 @@
-"""Two sets of episodes on the samples that both have: base and trained, two steps, two seeds, or two run folders.
+"""Two sets of episodes on the samples that both have: base and trained, two steps, two seeds, or two project folders.
 
 Correctness, figures and intervals are computed as in the reports (`eval.compare`). The list comes from the index, where
 a sample with several episodes has their mean; the figures are computed from the episodes in a thread: large sets take a
@@ -96,7 +96,7 @@ def compare_page(board: Board, query: Query) -> Markup:
 
 def _choices(board: Board) -> tuple[list[tuple[str, str]], tuple[str, str]]:
     """Paths and labels of all sets, and the two to begin with: base and last step of the latest evaluation, as in its
-    report; with two run folders the last steps of both."""
+    report; with two project folders the last steps of both."""
     choices: list[tuple[str, str]] = []
     latest: list[tuple[str, str]] = []
     for name, run in board.runs.items():

@@ -344,7 +344,7 @@ def held_out_ids(store: sqlite3.Connection, n: int) -> list[str]:
 
 
 def index_path(root: Path) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
-    """Path in the run folder; for a read-only folder in a temporary one, which the caller cleans up."""
+    """Path in the project folder; for a read-only folder in a temporary one, which the caller cleans up."""
     folder = root / ".askgate"
     with suppress(OSError):
         folder.mkdir(exist_ok=True)

@@ -89,7 +89,7 @@ class CachedFingerprints(Fingerprints):
 
 
 def round_lights(fingerprints: Fingerprints) -> list[RoundLights]:
-    """Lights of both rounds in the run folder that this process works in."""
+    """Lights of both rounds in the project folder that this process works in."""
     return [_round(1, ROUND1, fingerprints), _round(2, TICKET if TICKET.exists() else REFUSAL, fingerprints)]
 
 

@@ -39,7 +39,7 @@ _FILE = re.compile(r"\b(?:reports|logs|data|configs|runs)/[\w./-]*\w\.(?:html|js
 
 
 def linked_text(text: str, readable: Callable[[str], bool]) -> Markup:
-    """Text whose names of files of the run folder are links."""
+    """Text whose names of files of the project folder are links."""
 
     def link(found: re.Match[str]) -> str:
         path = found[0]

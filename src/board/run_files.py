@@ -1,4 +1,4 @@
-"""Files of a run folder: which ones the board may read, and which ones hold episodes.
+"""Files of a project folder: which ones the board may read, and which ones hold episodes.
 
 A *set* of episodes is what one policy did on one set of samples, or what one seed's training saw:
 
@@ -30,7 +30,7 @@ _SEED = re.compile(r"seed_(\d+)")
 
 
 class OutsideRunFolder(Exception):
-    """There is no such file in the run folder. The error does not reveal whether the file exists elsewhere."""
+    """There is no such file in the project folder. The error does not reveal whether the file exists elsewhere."""
 
 
 def inside(root: Path, name: str) -> Path:
@@ -92,7 +92,7 @@ def is_inside(root: Path, name: str) -> bool:
 
 
 def only_inside(root: Path, names: Iterable[str]) -> set[str]:
-    """The names that are inside the run folder.
+    """The names that are inside the project folder.
 
     A run has tens of thousands of files in a few folders, so each folder is resolved once: a file that is not a link is
     inside if its folder is.
@@ -125,7 +125,7 @@ def file_stamp(path: Path) -> object:
 class EpisodeFile:
     """A file of episodes, and the set that it belongs to."""
 
-    path: str  # relative to the run folder, with slashes, so that links can be shared
+    path: str  # relative to the project folder, with slashes, so that links can be shared
     set: str  # the path of its set: the file itself, or for training its folder
     kind: SetKind
     seed: int | None

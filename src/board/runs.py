@@ -1,4 +1,4 @@
-"""The run folders that the board shows: their indexes and logs, and measurements of the first of them.
+"""The project folders that the board shows: their indexes and logs, and measurements of the first of them.
 
 What takes time is measured in threads beside the requests, and only when something has changed.
 """
@@ -55,7 +55,7 @@ class Curves:
 
 
 class Run:
-    """One run folder."""
+    """One project folder."""
 
     def __init__(self, name: str, root: Path) -> None:
         self.name, self.root = name, root
@@ -74,7 +74,7 @@ class Run:
 
 
 class Board:
-    """All run folders. Rounds, loop and KPIs are those of the first, which must be the working folder."""
+    """All project folders. Rounds, loop and KPIs are those of the first, which must be the current folder."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self.runs = {name: Run(name, root) for name, root in _named(roots).items()}
@@ -138,7 +138,7 @@ def _evaluation_stamp() -> object:
 
 
 def _measure_loop() -> tuple[ProfileLoop, list[Light]]:
-    """The loop that was run last in the working folder, and its lights."""
+    """The loop that was run last in the first project folder, and its lights."""
     loop = open_loop()
     return loop, loop.lights()
 
@@ -154,7 +154,7 @@ def _named(roots: Sequence[Path]) -> dict[str, Path]:
         while name in runs:
             name, number = f"{real.name}-{number}", number + 1
         if real in runs.values():
-            raise BadInput("is given twice", where=f"--run {root}", remedy="name every run folder once")
+            raise BadInput("is given twice", where=f"--run {root}", remedy="name every project folder once")
         runs[name] = real
     return runs
 

@@ -222,7 +222,7 @@ def _file(board: Board, request: Request) -> Response:
 
 
 def file_page(run: Run, path: str, start: str) -> Markup | None:
-    """A text file of the run folder, one piece at a time; None where there is no such file."""
+    """A text file of the project folder, one piece at a time; None where there is no such file."""
     try:
         handle = open_inside(run.root, path if path.endswith(TEXT) else "")
     except OutsideRunFolder:
@@ -242,7 +242,7 @@ def file_page(run: Run, path: str, start: str) -> Markup | None:
 
 
 def _download(board: Board, request: Request) -> Response:
-    """A text file of the run folder, or one line of it, to keep. Secrets are masked, as on the page."""
+    """A text file of the project folder, or one line of it, to keep. Secrets are masked, as on the page."""
     path, line = request.query_params.get("path", ""), request.query_params.get("line", "")
     try:
         handle = open_inside(_run(board, request).root, path if path.endswith(TEXT) else "")

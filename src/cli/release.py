@@ -180,7 +180,7 @@ def board(
 
     roots = [folder.absolute() for folder in run or [Path()]]
     made = Board(roots)
-    # Rounds, stages and KPIs name their files relative to the run folder.
+    # Rounds, stages and KPIs name their files relative to the project folder.
     os.chdir(roots[0])
     try:
         listener = socket.create_server((HOST, port))

@@ -122,7 +122,7 @@ def read_yaml(path: Path) -> Any:
 def config_files(path: Path, inside: bool = False) -> list[Path]:
     """The config file and every file that it extends, directly or through others: all files with its settings.
 
-    `inside`: refuse a file outside the working folder, without reading it.
+    `inside`: refuse a file outside the project folder, without reading it.
     """
     return [file for file, _ in _chain(path, inside)]
 

@@ -98,7 +98,7 @@ def find_policy(model: str, adapter: Path | None = None) -> tuple[Path, Path | N
 
 def _base_of(adapter: Path) -> Path:
     """Folder of the base of adapters. Their config names it relative to the folder in which they were trained: the
-    working folder, or one above the adapters."""
+    project folder, or one above the adapters."""
     file = adapter / ADAPTER
     base = str(read_json(file, "name a folder that PEFT has saved").get("base_model_name_or_path"))
     places = [Path(), *adapter.absolute().parents, *adapter.resolve().parents]

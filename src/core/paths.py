@@ -13,10 +13,10 @@
 
 The `seed_S` folders are there where a run has several seeds.
 
-Each run has these in a folder of its own, `runs/<time>-<random>/`. In the working folder the same names are links to
+Each run has these in a folder of its own, `runs/<time>-<random>/`. In the project folder the same names are links to
 the run that was started or resumed last; `checkpoints/local` and `checkpoints/rc1` link to the last run of their kind.
 So a new run changes nothing of an earlier one. `open_run` makes the links and `run_of` follows them; no other link is
-followed. An unpacked package has files in place of the links, and its run folder is the working folder itself.
+followed. An unpacked package has files in place of the links, and its run folder is the project folder itself.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ADOPTING = RUNS / ".adopting"
 RUN_FOLDERS = (EPISODES, EVAL_EPISODES, JUDGED, TENSORBOARD)
 RUN_FILES = (METRICS, EVAL_METRICS, TRAIN_LOG, EFFECTIVE_CONFIG)
 LINKS = (*RUN_FOLDERS, *RUN_FILES, LOCAL_CHECKPOINTS, GATED_CHECKPOINTS)
-"""Names in the working folder that are links into a run folder; the reports `ppo_eval_*` are links too."""
+"""Names in the project folder that are links into a run folder; the reports `ppo_eval_*` are links too."""
 _RUN_ID = "[0-9]*T[0-9]*Z-*"
 HERE = Path(".")
 
@@ -118,7 +118,7 @@ def all_runs(root: Path = HERE) -> list[Path]:
 
 
 def run_of(link: Path) -> Path:
-    """Folder of the run that a link such as `checkpoints/rc1` leads to; the working folder if it is no link.
+    """Folder of the run that a link such as `checkpoints/rc1` leads to; the project folder if it is no link.
 
     Raises BadInput if the link leads anywhere else than to the file of that name in a run folder.
     """

@@ -1,7 +1,7 @@
 """Loads a class from the user's own file, named in a config as `package.module:Class`.
 
-The file is `package/module.py` in the working folder; where there is none, the module of an installed package. The
-working folder is not put on the import path, so no other file there can stand in for a library. The bytes that are
+The file is `package/module.py` in the project folder; where there is none, the module of an installed package. The
+project folder is not put on the import path, so no other file there can stand in for a library. The bytes that are
 hashed are the bytes that run.
 """
 
@@ -27,13 +27,13 @@ _OWN = "own_classes."
 
 
 def class_file(name: str) -> Path | None:
-    """The file of a class in the working folder, whether it is there or not; None for a class of AskGate."""
+    """The file of a class in the project folder, whether it is there or not; None for a class of AskGate."""
     module, colon, _ = name.partition(":")
     return Path(*module.split(".")).with_suffix(".py") if colon and module else None
 
 
 def own_file(name: str) -> Path | None:
-    """The user's file of a class, relative to the working folder; None for a built-in or installed one."""
+    """The user's file of a class, relative to the project folder; None for a built-in or installed one."""
     file = class_file(name)
     return file if file and file.is_file() else None
 
@@ -44,7 +44,7 @@ def own_files(names: Iterable[str]) -> list[Path]:
 
 
 def installed_file(file: Path) -> Path | None:
-    """The file of the installed module that is loaded if the user's file is not in the working folder."""
+    """The file of the installed module that is loaded if the user's file is not in the project folder."""
     try:
         spec = find_spec(".".join(file.with_suffix("").parts))
     except (ImportError, ValueError):

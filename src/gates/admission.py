@@ -129,7 +129,7 @@ def _refuse_unmeasured_classes(ticket: Round, config: Path) -> None:
 
 
 def _refuse_other_classes(ticket: Round) -> None:
-    """Refuses own classes that the rounds measured and that are not in the working folder, because an installed class
+    """Refuses own classes that the rounds measured and that are not in the project folder, because an installed class
     of that name would be loaded instead. One with the same bytes is accepted, as in an unpacked package."""
     for name, stated in evidence(ticket):
         if Path(name).suffix == ".py" and not Path(name).is_file():

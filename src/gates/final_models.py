@@ -88,7 +88,7 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
         sealed = verify_seal(folder)
     marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
-        raise BadInput("was not trained with the ticket in this run folder", where=str(folder), remedy=remedy)
+        raise BadInput("was not trained with the ticket in this project folder", where=str(folder), remedy=remedy)
     _refuse_other_sources(folder, marks.get("sources") or {}, remedy)
     if reason := marks.get(STOPPED) or marks.get(HACKING):
         what = f"is of a run that was stopped after step {sealed.step}: {reason}"

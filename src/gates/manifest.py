@@ -1,10 +1,10 @@
-"""The evidence manifest: a hash chain over the artifacts of a run folder.
+"""The evidence manifest: a hash chain over the artifacts of a project folder.
 
     Manifest().record([Path("data/rollouts/rc1_seed.jsonl")])
 
-Each line is one artifact with its SHA-256 and the hash of the line before it. The first line has the name of the run,
-so that no line of another run fits. The newest line of a path counts. The ledger may grow after it was recorded: its
-line has the head of its own chain and its number of lines.
+Each line is one artifact with its SHA-256 and the hash of the line before it. The first line has a random id of the
+evidence, so that no line of other evidence fits. The newest line of a path counts. The ledger may grow after it was
+recorded: its line has the head of its own chain and its number of lines.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Manifest:
     def of_run(self, run: Path) -> dict[Path, str]:
         """SHA-256 of the recorded files of a run folder, by their names in it, in the order of recording.
 
-        In an unpacked package the run folder is the working folder itself; `recorded_run` finds its recorded name.
+        In an unpacked package the run folder is the project folder itself; `recorded_run` finds its recorded name.
         """
         run, files = self.recorded_run(run), self._files()
         return {name.relative_to(run): digest for name, digest in files.items() if name.is_relative_to(run)}
@@ -127,7 +127,7 @@ class Manifest:
     def recorded_run(self, run: Path) -> Path:
         """The run folder under the name that it was recorded with.
 
-        An unpacked package has the run's files in the working folder. The seals of its final models show which of the
+        An unpacked package has the run's files in the project folder. The seals of its final models show which of the
         recorded runs it is, because two runs may have one ticket.
         """
         if run != run_paths.HERE:

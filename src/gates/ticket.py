@@ -69,7 +69,7 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     started: str
     version: str
     run: str
-    """Name of the run folder that the round belongs to: the first line of the manifest."""
+    """Id of the evidence in this project folder: a random name in the first line of the manifest."""
     after: str
     """Hash of the manifest's last line before this round."""
     files: dict[str, Fingerprint]

@@ -1,4 +1,4 @@
-"""`askgate verify`: checks all evidence of a run folder from its files alone.
+"""`askgate verify`: checks all evidence of a project folder from its files alone.
 
 Plain: every file has the bytes that were measured. Deep: every gate is measured again and must give the same values,
 which catches someone who rewrote files, checksums and reports together. The error names the first difference.

@@ -45,7 +45,7 @@ class Kpi(Struct, frozen=True):
 
 
 def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kpi]]:
-    """KPIs of the run folder that the process works in. `evaluation`: report of base against trained policy."""
+    """KPIs of the project folder that the process works in. `evaluation`: report of base against trained policy."""
     paths = profile.paths
     scorings = newest_scorings(paths.ledger, WINDOW) if paths.ledger.is_file() else []
     scored = [one.entry for one in scorings if one.entry.overall is not None]
@@ -141,7 +141,7 @@ def _is_undamaged(folder: Path) -> bool:
 
 
 def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUM_FOLDER) -> float | None:
-    """Share of the files in the run folder whose `.sha256` file has their checksum as it is now."""
+    """Share of the files in the project folder whose `.sha256` file has their checksum as it is now."""
     present = [path for path in files if path.is_file()]
     return sum(_has_checksum(path, checksums) for path in present) / len(present) if present else None
 

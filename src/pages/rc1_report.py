@@ -122,7 +122,7 @@ class Rc1(Struct, frozen=True, rename={"fingerprints": "prints"}):
     passed: bool  # whether the run may be released: nothing failed, and every amber is signed off
     colour: Colour
     verdict: list[VerdictPoint]
-    run: str  # name of the run folder in its manifest
+    run: str  # id of the evidence: the random name in the first line of the manifest
     training_run: str  # id of the training run that the report is about; empty before training
     ticket: str  # SHA-256; empty without a ticket
     signed: bool  # whether the owner's key signed the ticket
@@ -179,7 +179,7 @@ def rc1_page(report: Rc1) -> bytes:
 
 
 def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], held_out: Iterable[Any]) -> Rc1:
-    """Gather the report of the run folder that the process works in. `metrics`, `held_out`: lines of the run's logs."""
+    """Gather the report of the current project folder. `metrics`, `held_out`: lines of the run's logs."""
     trial = read_trial(evaluation)
     found = verdict(profile.name, trial)
     evidence = next(one for one in found if one.name == EVIDENCE)
@@ -221,7 +221,7 @@ def read_trial(path: Path | None) -> TrialReport | None:
 
 
 def _run_folder(evaluation: Path) -> Path:
-    """Run that an evaluation is of: its report is in `reports/` of the run folder, or is a link to it."""
+    """Run that an evaluation is of: its report is in `reports/` of the project folder, or is a link to it."""
     run = run_of(evaluation)
     return evaluation.parent.parent if run == HERE else run
 
@@ -397,7 +397,7 @@ def _check_evidence() -> PartResult:
 
 
 def _check_training(evaluation: TrialReport | None) -> PartResult:
-    """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
+    """Whether the seals of the models, and the evaluation, name the ticket in this project folder."""
     if evaluation is None:
         return False, NOT_TRAINED, "尚未训练"
     if not evaluation.gated:

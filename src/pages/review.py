@@ -113,7 +113,7 @@ def write_review(
 
 
 def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]], lights: Sequence[Light] = ()) -> Review:
-    """Review the reports of the working folder that were measured in the last `days` days before `until`."""
+    """Review the reports of the project folder that were measured in the last `days` days before `until`."""
     since = until - timedelta(days=days)
     reports = sorted(_reports(since, until), key=lambda item: item[0])
     values = {name: one.value for group in kpis.values() for name, one in group.items()}

@@ -5,7 +5,7 @@
     package/package.json          config, machine, and the models that were trained
     package/gates.intoto.jsonl    both rounds as in-toto test results
     package/*.sig, package/model.pub   a signature per model, and the public key
-    ...                           the run folder: configs, templates, data, evidence, ledger, episodes, models
+    ...                           the project folder: configs, templates, data, evidence, ledger, episodes, models
 
 A package has only kinds of file that a run writes (`may_be_packed`): no code that could run, no hidden file, no link.
 Own classes, which are evidence, are in it as text (`coach.py.txt`). A file with a secret in it is refused. The same run
@@ -215,8 +215,8 @@ def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Ite
         if not here.exists():
             continue
         if path.is_absolute() or ".." in path.parts:
-            remedy = "copy it into the run folder and name it by a relative path, then run both rounds again"
-            raise BadInput("is outside the run folder, so it cannot be packed", where=str(path), remedy=remedy)
+            remedy = "copy it into the project folder and name it by a relative path, then run both rounds again"
+            raise BadInput("is outside the project folder, so it cannot be packed", where=str(path), remedy=remedy)
         yield from _files(name, here, needed=path not in wanted)
     report = newest_evaluation()
     logs = [name for name in Manifest().of_run(run) if name.is_relative_to(paths.LOGS)]

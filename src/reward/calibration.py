@@ -263,11 +263,12 @@ def weight_calib(
 ) -> tuple[Report, Path]:
     """Writes the calibrated weights to `out` and the report of the calibration; returns the report and its path.
 
-    If no judge was asked at all, the weights are over the dimensions by rule alone, and the gate on live scores fails.
+    If there is no live-scored episode, the weights are over the dimensions by rule alone, and the gate on live scores
+    fails.
     Weights are written even if their gates failed, because they are the optimum; file and report say that they failed.
 
-    `live_n`: number of episodes that the judge was to be asked about; None: all. `made_from`: files that the scored
-    episodes were derived from; their SHA-256 go into the evidence.
+    `live_n`: number of episodes that must be live-scored; None: all. `made_from`: files that the scored episodes were
+    derived from; their SHA-256 go into the evidence.
     """
     started = now()
     if not 0 <= l2 < inf:

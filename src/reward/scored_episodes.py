@@ -6,7 +6,7 @@ needs neither model nor judge.
 The judge may score only a random sample of the episodes, drawn before anything was scored. The others have no live
 dimensions and `live: false`. In their place stands the judge's mean over the episodes that it scored: one number for
 all, so that it does not change their order. The weights file has these means (`stand_in`), so that shadow run and
-training use those of the calibration. An episode that the judge was asked to score and did not score is refused.
+training use those of the calibration. An episode of the random sample without judge scores is refused.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ScoredEpisode(Record, frozen=True):
     success: bool
     """Whether the answer is right."""
     dims: dict[str, float]
-    """Every dimension by name, each in 0..1; those of the judge only if it was asked."""
+    """Every dimension by name, each in 0..1; the live ones only if the judge scored the episode."""
     live: bool
     """Whether the judge's dimensions come from live calls. No gate passes if that is so for no episode."""
     weight: float = 1.0
@@ -117,8 +117,8 @@ def columns(
 ) -> Scores:
     """The columns of `names`. Refuses episodes with other dimensions, or without one of these.
 
-    `stand_in`: values of the live dimensions for episodes that the judge was not asked about; by default its means over
-    the others.
+    `stand_in`: values of the live dimensions for episodes that are not live-scored; by default the means of the judge
+    scores over the others.
     """
     unjudged_N = np.array([is_unjudged(episode, names) for episode in episodes], dtype=np.bool_)
     _refuse_other_names(episodes, names, unjudged_N, where)
@@ -133,7 +133,7 @@ def columns(
     if unjudged_N.any():
         if lacking := [name for name in live if name not in means]:
             raise BadInput(
-                f"no judge was asked about any episode, and nothing is known to stand in for {', '.join(lacking)}",
+                f"no episode is live-scored, and there are no stand-in values for {', '.join(lacking)}",
                 where=where,
                 remedy="set REWARD_LIVE_MODE=1 and score the episodes again",
             )
@@ -172,7 +172,7 @@ def measurable(
 def _refuse_other_names(
     episodes: Sequence[ScoredEpisode], names: Sequence[str], unjudged_N: NDArray[np.bool_], where: str
 ) -> None:
-    """Refuses other dimensions than `names`. The judge's may be missing if it was not asked."""
+    """Refuses other dimensions than `names`. The live ones may be missing from episodes without judge scores."""
     known = set(names)
     unknown = sorted({name for episode in episodes for name in episode.dims} - known)
     if unknown:
@@ -222,7 +222,7 @@ def refuse_too_little(scores: Scores, where: str) -> None:
 def live_check(scores: Scores, wanted: int | None = None) -> Check:
     """The check that enough episodes were scored live: scores without a judge pass no gate.
 
-    `wanted`: number of episodes that the judge was to be asked about; None: all.
+    `wanted`: number of episodes that must be live-scored; None: all.
     """
     missing = max(0, (len(scores) if wanted is None else wanted) - scores.live)
     return check("not_live", missing, "==", 0, *remedies("reward")["not_live"])
@@ -232,13 +232,13 @@ def rate(
     recorded: Sequence[RecordedEpisode],
     samples: Sequence[Sample],
     scores: Mapping[str, Score] | None,
-    asked: Collection[str] | None = None,
+    to_score: Collection[str] | None = None,
 ) -> list[ScoredEpisode]:
     """Rates episodes by every dimension, the old 7 and the new ones.
 
-    `scores`: the judge's; None: no judge was asked, so there are no live dimensions and `live` is false. An episode
-    that the judge was asked about and did not score is refused by name: a missing score is never a zero. `asked`: ids
-    of the episodes that the judge was asked about; None: all. The others are rated as without a judge.
+    `scores`: judge scores; None: no episode is live-scored, so there are no live dimensions and `live` is false.
+    `to_score`: ids of the episodes that the judge had to score; None: all. The others are rated as without a judge. One
+    of these without judge scores is refused by name: a missing score is never a zero.
     """
     known = {sample.id: sample for sample in samples}
     unknown = [one.id for one in recorded if one.episode.sample_id not in known]
@@ -248,7 +248,7 @@ def rate(
             where="recorded episodes",
             remedy="give the pool that they were recorded on",
         )
-    judged = {one.id for one in recorded if asked is None or one.id in asked} if scores is not None else set()
+    judged = {one.id for one in recorded if to_score is None or one.id in to_score} if scores is not None else set()
     usable = {name: score for name, score in (scores or {}).items() if name in judged and score.overall is not None}
     lacking = [one.id for one in recorded if one.id in judged and one.id not in usable]
     if lacking:

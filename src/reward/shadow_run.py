@@ -209,7 +209,7 @@ def old_and_new(names: Sequence[str], known: Baseline, chosen: Weights, where: s
     found = np.array([chosen.weights.get(name, 0.0) for name in names])
     if not found.sum():
         raise BadInput(
-            "only the judge's dimensions have a weight, and no judge was asked",
+            "only live dimensions have a weight, and no episode is live-scored",
             where=where,
             remedy="set REWARD_LIVE_MODE=1, or run weight-calib",
         )

@@ -60,7 +60,7 @@ def failpack(root: Path, environment: Mapping[str, str]) -> Path:
 
 
 def wanted(root: Path) -> dict[str, Path]:
-    """Plain files to pack, by name. Files of the last run, to which the working folder has links, get the names of
+    """Plain files to pack, by name. Files of the last run, to which the project folder has links, get the names of
     these links. No other link is followed: it could lead out of the run."""
     folders = [root, *all_runs(root)[:1]]
     return {

@@ -113,7 +113,7 @@ def require_deletable(run: Path) -> None:
 
 
 def delete_run(run: Path) -> None:
-    """Removes a run with its checkpoints. Links in the working folder to it then lead to the newest other run."""
+    """Removes a run with its checkpoints. Links in the project folder to it then lead to the newest other run."""
     require_deletable(run)
     names = (*paths.LINKS, paths.LATEST_RUN, *(paths.REPORTS / one.name for one in paths.evaluations(run)))
     for link in (name for name in names if name.is_symlink() and paths.run_of(name) == run):

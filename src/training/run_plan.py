@@ -35,7 +35,7 @@ from .own_data import OwnData
 
 TRY_FOLDER, TRY_SECONDS = Path(".askgate"), 3600
 OUTPUTS = {"runs", "checkpoints", "logs", "reports", ".askgate"}
-"""Names in the working folder that a run writes, and that the folder of a trial step must not link to."""
+"""Names in the project folder that a run writes, and that the folder of a trial step must not link to."""
 Method = Literal["full", "lora", "qlora"]
 STEPS = 100
 WATCH_WINDOW = 20
@@ -148,7 +148,7 @@ def write_run_config(plan: RunPlan, data: OwnData, overrides: Sequence[str] = ()
 def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) -> float:
     """Takes one step of the run in a process and folder of its own. Returns its seconds, loading included.
 
-    The folder has links to everything in the working folder, so that relative paths in `overrides` are valid there.
+    The folder has links to everything in the project folder, so that relative paths in `overrides` are valid there.
     """
     model_folder = shipped(Path(model))
     changes = {
@@ -186,7 +186,7 @@ def try_step(config: Path, model: str, data: OwnData, overrides: Sequence[str]) 
 
 
 def _from_above(override: str) -> str:
-    """Makes a path in KEY=VALUE absolute if it leads out of the working folder: the trial step has another folder.
+    """Makes a path in KEY=VALUE absolute if it leads out of the project folder: the trial step has another folder.
 
     >>> _from_above("steps=3"), _from_above("reward.weights=../w.json").startswith("reward.weights=/")
     ('steps=3', True)

@@ -1,4 +1,4 @@
-"""A small run folder, and the board's server for it."""
+"""A small project folder, and the board's server for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server reads nothing outside the run folder, and nothing in a dialogue is executed."""
+"""The server reads nothing outside the project folder, and nothing in a dialogue is executed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCRIPT = "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run folder, with a secret beside it and links that lead to it."""
+    """A project folder, with a secret beside it and links that lead to it."""
     made = small_run(tmp_path / "run")
     (tmp_path / "secret.json").write_text(SECRET)
     (tmp_path / "elsewhere").mkdir()
@@ -57,7 +57,7 @@ OUTSIDE = (
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_no_path_leads_out_of_the_run_folder(root: Path, name: str) -> None:
+def test_no_path_leads_out_of_the_project_folder(root: Path, name: str) -> None:
     with pytest.raises(OutsideRunFolder):
         inside(root, name)
 

@@ -130,7 +130,7 @@ def test_without_judge_or_substitute_live_dimensions_are_refused() -> None:
     assert measurable(episodes, SHIPPED.names, {}) == rules
     assert measurable(episodes, SHIPPED.names, dict.fromkeys(LIVE, 0.5)) == SHIPPED.names
     assert measurable(half_judged(), SHIPPED.names, {}) == SHIPPED.names
-    with pytest.raises(BadInput, match="no judge was asked about any episode"):
+    with pytest.raises(BadInput, match="no episode is live-scored"):
         as_columns(episodes, SHIPPED)
 
 
