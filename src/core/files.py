@@ -147,6 +147,11 @@ def fingerprint(path: Path) -> str:
 
 @cache
 def code_sha256() -> str:
+    """`current_code_sha256`, computed once: the code that this process has started with."""
+    return current_code_sha256()
+
+
+def current_code_sha256() -> str:
     """SHA-256 of AskGate and its environment: their code and texts, the same in a checkout and installed."""
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.is_file()}
     files = {name: path for name, path in files.items() if not name.startswith(FOLDERS)}

@@ -23,7 +23,16 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import code_sha256, digests_read, fingerprint, forget_reads, launchers_sha256, sha256_file, shipped
+from ..core.files import (
+    code_sha256,
+    current_code_sha256,
+    digests_read,
+    fingerprint,
+    forget_reads,
+    launchers_sha256,
+    sha256_file,
+    shipped,
+)
 from ..core.model_files import base_sha256
 from ..runtime.language import in_language
 from ..runtime.lock import lock_folder
@@ -112,75 +121,102 @@ def run_round(
         to_withdraw = _passed_reports(number)
         if to_withdraw:
             _refuse_needless_loss(to_withdraw, context, environment, findings, replaces)
-        gates = FILE_GATES | {
-            "disk": disk_findings,
-            "fresh": fresh_findings,
-            "scoring": lambda given: scoring_findings(given, environment),
-            "judge": judge_findings,
-        }
-        draft, seed = round_context(profile, number, draft=True), None
+        draft = round_context(profile, number, draft=True)
         shutil.rmtree(draft.work, ignore_errors=True)
+        seed: int | None = None
+        unscored: list[Finding] = []
         try:
             seed = score_fresh(draft, environment, tell, progress)
             score_exam(draft, environment, tell, progress)
         except BadInput as error:
             if to_withdraw:
                 raise
-            for gate in ("fresh", "judge") if seed is None else ("judge",):
-                findings.append(unmeasured(gate, error))
-                del gates[gate]
+            lacking = ["fresh", "judge"] if seed is None else ["judge"]
+            unscored = [unmeasured(gate, error) for gate in lacking]
         # The judge has answered. From here on the evidence of the earlier round is overwritten.
         if withdrawn := ", ".join(map(str, withdraw_reports(number, manifest))):
             tell(in_language(f"withdrawn: {withdrawn}", f"已撤回：{withdrawn}"))
-        context.work.mkdir(parents=True, exist_ok=True)
-        for file in sorted(path for path in draft.work.rglob("*") if path.is_file()):
-            target = context.work / file.relative_to(draft.work)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.replace(target)
-        shutil.rmtree(draft.work, ignore_errors=True)
+        _adopt_draft(draft.work, context.work)
         measurements = [measured_file(context, gate) for gate in GATES]
         for file in measurements:
             file.unlink(missing_ok=True)  # of an earlier round: a gate that fails now writes none
-        findings += measure(gates, context)
+        gates = FILE_GATES | {
+            "disk": disk_findings,
+            "fresh": fresh_findings,
+            "scoring": lambda given: scoring_findings(given, environment),
+            "judge": judge_findings,
+        }
+        for one in unscored:
+            del gates[one.gate]
+        findings += [*unscored, *measure(gates, context)]
         for file in measurements:
             if not file.exists():
                 manifest.withdraw(file)
         files = round_files(profile, number)
         refuse_changed(findings, files, context.fresh)
-        if code_sha256.__wrapped__() != code:
+        if current_code_sha256() != code:
             what = "AskGate's code or templates changed while the round measured"
             remedy = "run both rounds again; update AskGate before or after a round, not meanwhile"
             raise BadInput(what, where=f"round {number}", remedy=remedy)
-        failed = [one for one in findings if not one.passed]
-        no_judge = any(one.gate == "judge" and one.name == MEASURED for one in findings)
-        ambers: list[Amber] = _readable(lambda: profile_ambers(profile) if no_judge else round_ambers(context), [])
-        report = Round(
-            round="round1" if number == 1 else "round2",
-            ts=now(),
-            passed=not failed,
-            profile=profile.name,
-            started=started,
-            version=__version__,
-            run=manifest.run,
-            after=manifest.head,
-            files=files,
-            ledger=_readable(lambda: verify(context.ledger), EMPTY),
-            findings=findings,
-            environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
-            judge_server=_readable(lambda: address(settings_for(environment, context.scoring).provider.server), ""),
-            code=code,
-            launchers=launchers,
-            owner_key=_readable(lambda: owner_key_id(profile), ""),
-            base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
-            commit=read_commit(),
-            fresh_seed=seed,
-            measured=measured_files(context),
-            round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
-            to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
-            ambers=tuple(one.fact for one in ambers),
-            to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
+        report = _make_report(
+            context, environment, manifest, findings, files, seed=seed, started=started, code=code, launchers=launchers
         )
         return report, issue(report, context, manifest)
+
+
+def _adopt_draft(draft: Path, work: Path) -> None:
+    """Moves the files of a draft's folder to the folder of the round."""
+    work.mkdir(parents=True, exist_ok=True)
+    for file in sorted(path for path in draft.rglob("*") if path.is_file()):
+        target = work / file.relative_to(draft)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.replace(target)
+    shutil.rmtree(draft, ignore_errors=True)
+
+
+def _make_report(
+    context: RoundContext,
+    environment: Mapping[str, str],
+    manifest: Manifest,
+    findings: list[Finding],
+    files: dict[str, Fingerprint],
+    *,
+    seed: int | None,
+    started: str,
+    code: str,
+    launchers: str,
+) -> Round:
+    """The report of a round. A field that cannot be read is empty: its gate has failed already."""
+    profile = context.profile
+    failed = [one for one in findings if not one.passed]
+    no_judge = any(one.gate == "judge" and one.name == MEASURED for one in failed)
+    ambers: list[Amber] = _readable(lambda: profile_ambers(profile) if no_judge else round_ambers(context), [])
+    return Round(
+        round="round1" if context.round == 1 else "round2",
+        ts=now(),
+        passed=not failed,
+        profile=profile.name,
+        started=started,
+        version=__version__,
+        run=manifest.run,
+        after=manifest.head,
+        files=files,
+        ledger=_readable(lambda: verify(context.ledger), EMPTY),
+        findings=findings,
+        environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
+        judge_server=_readable(lambda: address(settings_for(environment, context.scoring).provider.server), ""),
+        code=code,
+        launchers=launchers,
+        owner_key=_readable(lambda: owner_key_id(profile), ""),
+        base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
+        commit=read_commit(),
+        fresh_seed=seed,
+        measured=measured_files(context),
+        round1_sha256=sha256_file(ROUND1) if context.round == 2 and ROUND1.exists() else "",
+        to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
+        ambers=tuple(one.fact for one in ambers),
+        to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
+    )
 
 
 def _passed_reports(number: int) -> dict[Path, Round]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from src.core import files, user_class
 from src.core.errors import BadInput
-from src.core.files import PACKAGE_FACTS, code_sha256, fingerprint, launchers_sha256
+from src.core.files import PACKAGE_FACTS, current_code_sha256, fingerprint, launchers_sha256
 from src.core.user_class import load_user_class, own_class_digests
 from src.gates import admission, ticket
 from src.gates.admission import admit
@@ -134,13 +133,7 @@ def test_rounds_of_two_versions_train_nothing(run: Path, monkeypatch: pytest.Mon
 
 
 def test_an_update_while_a_round_measures_is_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    versions = iter([code_sha256(), "0" * 64])
-
-    @cache
-    def code() -> str:
-        return next(versions)
-
-    monkeypatch.setattr("src.gates.rounds.code_sha256", code)
+    monkeypatch.setattr("src.gates.rounds.current_code_sha256", lambda: "0" * 64)
     monkeypatch.setattr("src.gates.rounds.measure", lambda gates, context: [])
     with judging() as environment, pytest.raises(BadInput, match="changed while the round measured"):
         run_round(1, "quickstart", environment, print, lambda done: None)
@@ -171,12 +164,12 @@ def test_the_digest_of_the_launchers_covers_them(tmp_path: Path, monkeypatch: py
 def test_the_digest_of_the_code_covers_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
 ) -> None:
-    before = code_sha256.__wrapped__()
+    before = current_code_sha256()
     copy = shutil.copytree(files.ENV, tmp_path / "askgate_env", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(files, "ENV", copy)
-    assert code_sha256.__wrapped__() == before
+    assert current_code_sha256() == before
     (copy / edited).write_text((copy / edited).read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert code_sha256.__wrapped__() != before
+    assert current_code_sha256() != before
 
 
 def test_the_trainer_loads_no_library_from_the_working_folder(tmp_path: Path) -> None:
