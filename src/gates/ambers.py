@@ -175,8 +175,10 @@ def _is_weaker(key: str, value: Any, reference: Any) -> bool:
     >>> _is_weaker("sizes.ablation.seeds", [7], [1, 2]), _is_weaker("sizes.ablation.seeds", [1, 2, 3], [1, 2])
     (True, False)
     """
-    if value == reference or isinstance(value, bool) or reference is None:
-        return reference is True and value is False
+    if isinstance(value, bool):
+        return reference is True and not value
+    if reference is None or value == reference:
+        return False
     if isinstance(value, list):
         return not set(reference) <= set(value)
     if _HIGHER_IS_STRICTER.search(key):
@@ -216,8 +218,11 @@ def _derived_ambers(profile: Profile) -> list[Amber]:
     """All ambers of the run, derived from the evidence, without sign-offs."""
     newest = next((number for number, path in ((2, TICKET), (1, ROUND1)) if _has_exam(profile, path)), None)
     if newest:
-        _require_ledger(round_context(profile, newest))
-    found = round_ambers(round_context(profile, newest)) if newest else profile_ambers(profile)
+        context = round_context(profile, newest)
+        _require_ledger(context)
+        found = round_ambers(context)
+    else:
+        found = profile_ambers(profile)
     found += stage_ambers(profile)
     evaluation = newest_evaluation()
     if evaluation:
@@ -245,7 +250,8 @@ def stage_ambers(profile: Profile) -> list[Amber]:
             stated, known = _shown(file), _shown(measured)
             both = [name for name in stated if name in known]
             others = [name for name in both if not is_close(stated[name], known[name])]
-            differing |= {file: f"{file}: {', '.join(others)}"} if others or not both else {}
+            if others or not both:
+                differing[file] = f"{file}: {', '.join(others)}"
     facts = amber("stage_report", float(len(differing)), "<=", 0.0, "; ".join(differing.values()))
     return [Amber(one, next(iter(differing))) for one in facts]
 

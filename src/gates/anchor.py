@@ -108,8 +108,10 @@ def verify_anchors(manifest: Manifest, tell: Tell, tsa_root: str = "") -> None:
 def has_grown(recorded: str) -> bool:
     """Whether the file begins with the anchors that the manifest recorded. Further anchors may follow, if a command was
     interrupted before it recorded them; `verify_anchors` verifies them too."""
+    if not ANCHORS.is_file():
+        return False
     digest, digests = sha256(), set[str]()
-    for line in ANCHORS.read_bytes().splitlines(keepends=True) if ANCHORS.is_file() else ():
+    for line in ANCHORS.read_bytes().splitlines(keepends=True):
         digest.update(line)
         digests.add(digest.hexdigest())
     return recorded in digests

@@ -88,10 +88,12 @@ def ledger_checks(
         scorings = newest_scorings(ledger, WINDOW) if ledger.exists() else []
     except LedgerBroken as broken:
         return [], [chain_check(broken)]
-    entries = (line.entry for line in lines(ledger)) if scorings else ()
+    if not scorings:
+        return [], [chain_check(None), *scoring_checks([], provider, cache_hit_lt, {})]
+    entries = (line.entry for line in lines(ledger))
     batches = {entry.batch: entry for entry in entries if isinstance(entry, BatchEntry)}
-    checks = [chain_check(None), *scoring_checks(scorings, provider, cache_hit_lt, batches)]
-    return scorings, [*checks, _address_check(ledger, section)] if scorings else checks
+    checks = scoring_checks(scorings, provider, cache_hit_lt, batches)
+    return scorings, [chain_check(None), *checks, _address_check(ledger, section)]
 
 
 def chain_check(broken: LedgerBroken | None) -> Check:

@@ -148,13 +148,14 @@ def _demonstration_leaks(pool: Path, shadow: Path, n: int, similarity: float, *d
 def _evidence(path: Path) -> dict[str, str]:
     """Fingerprints of a config and of the files that it names. Refuses an own class of an installed package."""
     config, read = _settings(path), config_files(path)
-    for name in config.own_classes if config else ():
+    if config is None:
+        return evidence_of(*read)
+    for name in config.own_classes:
         if (file := class_file(name)) and not file.is_file() and not PACKAGE_FACTS.is_file():
             what = f"{name}: nothing shows later which code of an installed class ran"
             raise BadInput(what, where=str(path), remedy=OWN_FILE.format(file))
-    if config:
-        read += [*own_files(config.own_classes), *filter(None, [config.reward.unstable_list])]
-    return evidence_of(*read)
+    unstable = config.reward.unstable_list
+    return evidence_of(*read, *own_files(config.own_classes), *([unstable] if unstable else []))
 
 
 def disk_findings(context: RoundContext) -> list[Finding]:

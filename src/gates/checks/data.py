@@ -61,9 +61,8 @@ def _other_plan(paths: Paths, mix: Mapping[Task, float]) -> int:
         source=pool.source, data_dir=pool.data_dir, split="shadow",
     )  # fmt: skip
     others = [name for name in BuildPlan.__struct_fields__ if getattr(plan, name) != getattr(usual, name)]
-    return len(others) + any(
-        abs(plan.mix.get(task, 0) - mix.get(task, 0)) > MIX_TOLERANCE for task in {*plan.mix, *mix}
-    )
+    is_other_mix = any(abs(plan.mix.get(task, 0) - mix.get(task, 0)) > MIX_TOLERANCE for task in {*plan.mix, *mix})
+    return len(others) + (1 if is_other_mix else 0)
 
 
 def difficulty_findings(context: RoundContext) -> list[Finding]:

@@ -91,22 +91,24 @@ def _unproved(
         return 2 * len(pairs), None
     sources = source_files(config) | {"shadow_set": sha256_file(paths.shadow_set)}
     # An ablation of another model, or on other samples, says nothing about this run.
-    is_this_run = sources["base_model"] == base_sha256(load_train_config(paths.config).base_model)
-    is_this_run &= real_path(config.seed_pool) in (real_path(paths.pool), real_path(paths.balanced))
+    same_model = sources["base_model"] == base_sha256(load_train_config(paths.config).base_model)
+    same_pool = real_path(config.seed_pool) in (real_path(paths.pool), real_path(paths.balanced))
     known = {one.id: one for one in held_out}
     started: list[Callable[[], list[list[bool]]]] = []
-    not_sealed = not_replayed = 0
+    not_sealed = count = 0
     for side in ABLATION_SIDES:
         own = side_config(config, plan, penalty=side == "with")
         replay = Replay(own)
         for pair in pairs:
             seal = read_seal_of(paths.ablation_episodes, pair.seed, side)
-            not_sealed += not (is_this_run and is_sealed_as(seal, own, sources))
+            if not (same_model and same_pool and is_sealed_as(seal, own, sources)):
+                not_sealed += 1
             episodes = pair.with_penalty if side == "with" else pair.without
             played = [(known[one.sample_id], [(pair.seed, one)]) for one in episodes if one.sample_id in known]
             started.append(replay.start(played if replay.is_complete else [], usable_cores(most=16)))
-            not_replayed += len(episodes)
-    return not_sealed, not_replayed - sum(agrees for verdicts in started for row in verdicts() for agrees in row)
+            count += len(episodes)
+    agreeing = sum(agrees for verdicts in started for row in verdicts() for agrees in row)
+    return not_sealed, count - agreeing
 
 
 def read_pairs(folder: Path) -> list[SeedPair]:

@@ -57,13 +57,15 @@ def derive_episodes(
     )
     drawn, drawn_for_judge = draw(len(recorded)), choose(recorded, min(len(stated), len(recorded)), seed)
     base = base_sha256(load_train_config(context.profile.paths.config).base_model)
-    return rate(recorded, list(samples.values()), stated, {one.id for one in judged}), {
+    rated = rate(recorded, list(samples.values()), stated, {one.id for one in judged})
+    failed = {
         "episodes_not_played": len(recorded) - played,
         "scores_not_proved": len(stated) - len(proved(context, judged, stated)),
         "episodes_not_drawn": _difference((one.episode.sample_id for one in recorded), (one.id for one in drawn)),
         "scores_not_drawn": _difference(stated, (one.id for one in drawn_for_judge)),
         "episodes_of_another_model": sum(one.model != base for one in recorded),
     }
+    return rated, failed
 
 
 def _difference(ids: Iterable[str], drawn: Iterable[str]) -> int:
