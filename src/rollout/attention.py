@@ -87,7 +87,8 @@ def require_supported(config: Any, where: str) -> None:
         remedy = f"name a model of type {', '.join(sorted(FAMILIES))}"
         raise BadInput(f"models of type {config.model_type} are not supported", where=where, remedy=remedy)
     kinds = getattr(config, "layer_types", None)
-    if "sliding_attention" in kinds if kinds else getattr(config, "sliding_window", None):
+    has_window = "sliding_attention" in kinds if kinds else bool(getattr(config, "sliding_window", None))
+    if has_window:
         what = "the model has layers with a sliding window"
         raise BadInput(what, where=where, remedy="choose a model with full attention")
 

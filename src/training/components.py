@@ -165,8 +165,10 @@ def _check_types(strategy_type: type, options: Mapping[str, Any]) -> None:
     except NameError:
         return
     for key, value in options.items():
-        annotated = get_args(hints[key]) or (hints[key],) if key in hints else ()
-        if annotated and set(annotated) <= {bool, int, float, str, NoneType}:
+        if key not in hints:
+            continue
+        annotated = get_args(hints[key]) or (hints[key],)
+        if set(annotated) <= {bool, int, float, str, NoneType}:
             accepted = {*annotated, int} if float in annotated else {*annotated}
             if type(value) not in accepted:
                 names = " or ".join(kind.__name__ for kind in annotated if kind is not NoneType)

@@ -162,19 +162,22 @@ def forecast_memory(
     all_weights = shape.linear + shape.embedding
     trained = all_weights if full else shape.adapters(config.finetune.rank, targets)
     held = 4 if full else size  # bytes of a weight: trained ones are in float32
+    linear_held = constants["nf4_bytes"] if four_bits else held
+    trained_bytes = 12 if full else 16  # gradient and Adam's two moments; adapters are not part of "weights"
     warm = 4 if config.warm_start else 0
     world = ranks().world
     share = world if full else 1  # full fine-tuning is sharded over the ranks
     parts = {
-        "weights": (shape.linear * (constants["nf4_bytes"] if four_bits else held) + shape.embedding * held) / share,
-        "trained weights and optimizer": trained * (12 + (0 if full else 4)) / share,
+        "weights": (shape.linear * linear_held + shape.embedding * held) / share,
+        "trained weights and optimizer": trained * trained_bytes / share,
         # A copy of the model and, with a warm start, its resulting weights; adapters are swapped with those in place.
         "reference": float(all_weights * (size + warm / share)) if full else trained * 2.0 * warm,
     }
     if full and world > 1:
         parts["unsharded policy"] = float(shape.linear * size + shape.embedding * held)
     if config.rollout.backend == "cuda" or (config.rollout.backend == "auto" and cuda):
-        parts["rollout copy"] = float(shape.linear * size + (shape.vocab * shape.hidden * size if held != size else 0))
+        head = 0 if held == size else shape.vocab * shape.hidden * size  # shared if it has the same number format
+        parts["rollout copy"] = float(shape.linear * size + head)
         slots_held = slots + 1
     else:
         slots_held = slots
@@ -333,7 +336,7 @@ class Forecast:
             ("memory", f"{memory.peak / GB:.1f} of {self.available / GB:.1f} GiB on {self.device}: {bytes_by_part}"),
             ("fitted", f"{memory.slots} rollout slots, packs of {memory.pack_tokens:,} tokens"),
             ("a step", f"{duration(step)}: rollout {duration(self.rollout_s)}, update {duration(self.update_s)}"),
-            ("all steps", f"{duration(self.seconds)} for {steps:,} step{'s' * (steps != 1)}{warm}"),
+            ("all steps", f"{duration(self.seconds)} for {steps:,} {'step' if steps == 1 else 'steps'}{warm}"),
             *([("judge", judge)] if calls or self.judged else []),
             ("disk", f"{self.disk / GB:.1f} GiB"),
         ]
@@ -359,7 +362,7 @@ def forecast_run(
     policy_tokens = episode.turns * turn_tokens * length / unlimited
 
     # Decoding: a pass samples one token in each slot. On a GPU memory bandwidth limits it, on a CPU arithmetic.
-    decode_passes = -(-config.batch_size // memory.slots) * policy_tokens
+    decode_passes = ceil(config.batch_size / memory.slots) * policy_tokens
     weights = shape.linear + shape.vocab * shape.hidden
     if "rollout copy" in memory.parts:
         cached = memory.slots * length / 2 * shape.layers * 2 * shape.kv * _BYTES[dtype]

@@ -118,7 +118,9 @@ def _refuse_other_outcome(
             what = f"{old.name} is {old.value} in the record and {new.value} with the dialogues of this machine"
             raise BadInput(f"{what}, which is another verdict", where=where, remedy=_THERE)
     for recorded, here in changes:
-        for name in (name for name in names if name in recorded and name in here):
+        for name in names:
+            if name not in recorded or name not in here:
+                continue
             figures = zip(PARTS, _figures(recorded[name]), _figures(here[name]), strict=True)
             for part, (then, *interval_then), (now, *interval_now) in figures:
                 if not (_is_within(then, *interval_now) or _is_within(now, *interval_then)):
@@ -235,7 +237,8 @@ def _regenerate(
             differing |= regenerate([index for index in range(len(jobs)) if index not in chosen])
             others = f"{len(differing)} of {len(jobs)} differ"
             tell(f"{file}: not made on this machine, so all were repeated: {others}")
-    if len(differing) > (0 if must_be_equal else (1 - MIN_EQUAL_SHARE) * len(jobs)):
+    most_differing = 0 if must_be_equal else (1 - MIN_EQUAL_SHARE) * len(jobs)
+    if len(differing) > most_differing:
         what = f"{folder} does not repeat the recorded dialogues: {len(differing)} differ"
         raise BadInput(what, where=str(file), remedy=_THERE)
     return differing
@@ -261,7 +264,9 @@ def _threads_of(made_on: Any) -> Iterator[bool]:
 
 def _require_read_as_sealed(folder: Path) -> None:
     """Refuses a model if the files that were loaded are not the sealed ones. A base model has no seal."""
-    for name, entry in read_seal(folder).files.items() if (folder / SEAL_FILE).exists() else ():
+    if not (folder / SEAL_FILE).exists():
+        return
+    for name, entry in read_seal(folder).files.items():
         if digests_read(folder / name) - {entry.sha256}:
             raise BadInput(
                 f"{name} changed while it was read",

@@ -146,14 +146,15 @@ def derive(
     they were read before.
     """
     started, limits = now(), profile_for(config).thresholds
-    evaluations = evaluations or Evaluations(config)
+    evaluations, replaced = evaluations or Evaluations(config), replaced or {}
     runs: list[SeedRun] = []
     for seed in config.seeds:
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
         read = evaluations.read(dict.fromkeys(files.values(), seed))
-        episodes = {who: read[file] for who, file in files.items()}
-        for who, others in ((who, (replaced or {}).get(file, {})) for who, file in files.items()):
-            episodes[who] = [others.get(index, episode) for index, episode in enumerate(episodes[who])]
+        episodes: dict[str, list[Episode]] = {}
+        for who, file in files.items():
+            others = replaced.get(file, {})
+            episodes[who] = [others.get(index, episode) for index, episode in enumerate(read[file])]
         runs.append(SeedRun(seed, _steps_done(config, seed), **dict.fromkeys(POLICIES) | episodes))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
     run = paths.run_of(config.checkpoint_root)
@@ -209,9 +210,10 @@ def verify_curves(evaluations: Evaluations) -> None:
         wanted = {step: measured.get(step) for step in logged}
         pairs: list[tuple[dict[int, Any], dict[int, Any]]] = [(evaluated, measured), (logged, wanted)]
         for file, (stated, known) in zip(curves(config), pairs, strict=True):
-            for step in (step for step in stated if stated[step] != known[step]):
-                what = f"step {step} of seed {seed} is not what the stored evaluation gives"
-                raise BadInput(what, where=str(file), remedy=_PUT_BACK)
+            for step in stated:
+                if stated[step] != known[step]:
+                    what = f"step {step} of seed {seed} is not what the stored evaluation gives"
+                    raise BadInput(what, where=str(file), remedy=_PUT_BACK)
 
 
 def _figures_by_step(file: Path, seed: int) -> dict[int, dict[str, Any]]:
@@ -240,7 +242,9 @@ def as_it_ran(config: TrainConfig) -> TrainConfig:
 
     If there are final models of a local and of a gated run, the newer one counts.
     """
-    kinds = (config, config.model_copy(update={"profile": "quickstart"}) if config.profile == "local" else config)
+    kinds = [config]
+    if config.profile == "local":
+        kinds.append(config.model_copy(update={"profile": "quickstart"}))
     seals = [seal for one in kinds if (seal := _final_seal(one, config.seeds[0])).exists()]
     if not seals:
         return config
@@ -305,8 +309,9 @@ def open_run_of(config: TrainConfig) -> None:
 
 def _require_same_config(config: TrainConfig) -> None:
     """Refuses a config other than the one that was trained: the report would be about another run."""
-    for seal in (_final_seal(config, seed) for seed in config.seeds):
-        if key := _other_setting(config, seal) if seal.exists() else "":
+    for seed in config.seeds:
+        seal = _final_seal(config, seed)
+        if seal.exists() and (key := _other_setting(config, seal)):
             what, remedy = f"the run had another {key}", "name the config that was trained"
             raise BadInput(what, where=str(seal.parent), remedy=remedy)
 

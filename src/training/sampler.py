@@ -100,9 +100,13 @@ class Sampler:
                 continue
             bucket = self._bucket(level, need < (self._sampling.need_ask_share or 0))
             index = self._low[bucket].pick(rng, used) if low_left else None
-            low_left -= index is not None
-            origin: Literal["pool", "low"] = "pool" if index is None else "low"
-            index = self._next(bucket, used) if index is None else index
+            origin: Literal["pool", "low"]
+            if index is not None:
+                origin = "low"
+                low_left -= 1
+            else:
+                origin = "pool"
+                index = self._next(bucket, used)
             used.add(index)
             sample = self._samples[index]
             batch.append(Drawn(sample, self._levels[index], self._weights.get(sample.id, 1.0), origin))
@@ -179,9 +183,11 @@ class Sampler:
         """The level whose share of the unit interval contains the number; `all` without sampling by difficulty."""
         if not self._sampling.enable:
             return "all"
-        shares = [self._sampling.by_difficulty[level] for level in LEVELS]
-        inside = [level for level, end in zip(LEVELS, accumulate(shares), strict=True) if number < end]
-        return inside[0] if inside else [level for level in LEVELS if self._sampling.by_difficulty[level] > 0][-1]
+        shares = self._sampling.by_difficulty
+        levels = [level for level in LEVELS if shares[level] > 0]
+        ends = accumulate(shares[level] for level in levels)
+        # The shares may sum to a little less than 1, by rounding: then the last level has the rest.
+        return next((level for level, end in zip(levels, ends, strict=True) if number < end), levels[-1])
 
     def _next(self, bucket: str, used: set[int]) -> int:
         """The next index in the bucket's order that is not in the batch yet; a pool smaller than a batch repeats."""
