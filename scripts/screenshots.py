@@ -97,6 +97,8 @@ def _of_board(browser: Browser, url: str, out: Path) -> Iterator[Path]:
     for name, address, screen, colours in SHOTS:
         page = _page(browser, screen, colours)
         page.goto(url + address)
+        if address.partition("?")[0] == "/":
+            page.wait_for_selector(".next")  # the lights of the stages take the longest
         page.wait_for_timeout(SETTLED_MS)
         yield _picture(page, out / f"{name}.png")
         if name == "board-compare" and page.locator(".pairs tbody a").count():
