@@ -83,15 +83,15 @@ def calibrate_weights(
             remedy="raise it in the gate profile, or name more dimensions",
         )
     rng = np.random.default_rng(seed)
-    fold_G = assign_folds(scores.source_N, scores.success_N, cv, rng)
-    samples = len(fold_G)
-    counts_RG = np.ones((1 + cv + boot, samples), dtype=np.uint16)
-    counts_RG[1 : 1 + cv] = np.arange(cv)[:, None] != fold_G
-    for row in counts_RG[1 + cv :]:
+    fold_S = assign_folds(scores.source_N, scores.success_N, cv, rng)
+    samples = len(fold_S)
+    counts_RS = np.ones((1 + cv + boot, samples), dtype=np.uint16)
+    counts_RS[1 : 1 + cv] = np.arange(cv)[:, None] != fold_S
+    for row in counts_RS[1 + cv :]:
         row[:] = np.bincount(rng.integers(samples, size=samples), minlength=samples)
-    fitted = fit(scores, counts_RG, np.array(baseline.prior), l2, cap)
+    fitted = fit(scores, counts_RS, np.array(baseline.prior), l2, cap)
     w_RD = np.array([one.w_D for one in fitted])
-    held_out = HeldOut(scores, fold_G[scores.source_N], baseline, w_RD[1 : cv + 1])
+    held_out = HeldOut(scores, fold_S[scores.source_N], baseline, w_RD[1 : cv + 1])
     rank_corr, mae = held_out.compare(boot, rng)
     return Calibration(
         weights=_weights(scores.names, w_RD[0], w_RD[cv + 1 :], baseline),
@@ -105,16 +105,16 @@ def calibrate_weights(
     )
 
 
-def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, cap: float) -> list[Solution]:
-    """A solution for each row of `counts_RG`, which has the number of times that each source counts."""
+def fit(scores: Scores, counts_RS: NDArray[np.uint16], prior_D: F64, l2: float, cap: float) -> list[Solution]:
+    """A solution for each row of `counts_RS`, which has the number of times that each source counts."""
     size = len(prior_D)
     rows, columns = np.triu_indices(size)
     squares = len(rows)
-    sums = np.zeros((len(counts_RG), squares + 2 * size + 2))
+    sums = np.zeros((len(counts_RS), squares + 2 * size + 2))
     for part in stats.blocks(len(scores), EPISODES_AT_ONCE):
         x, y, weight = scores.matrix_ND[part], scores.success_N[part, None], scores.weight_N[part, None]
         products = np.hstack([x[:, rows] * x[:, columns], x * y, x, y, np.ones_like(y)])
-        sums += counts_RG[:, scores.source_N[part]].astype(np.float64) @ (weight * products)
+        sums += counts_RS[:, scores.source_N[part]].astype(np.float64) @ (weight * products)
     found = []
     for means in sums[:, :-1] / sums[:, -1:]:
         xx, xy, x_mean, y_mean = np.split(means, [squares, squares + size, squares + 2 * size])
@@ -144,10 +144,10 @@ def assign_folds(source_N: I64, success_N: F64, cv: int, rng: np.random.Generato
     episodes = np.bincount(source_N)
     rate = np.bincount(source_N, weights=success_N) / episodes
     dealt = np.lexsort((rng.permutation(len(rate)), episodes, rate))
-    fold_G = np.empty(len(rate), dtype=np.int64)
-    fold_G[dealt] = np.arange(len(rate)) % cv
-    held = np.bincount(fold_G[source_N], minlength=cv)
-    right = np.bincount(fold_G[source_N], weights=success_N, minlength=cv)
+    fold_S = np.empty(len(rate), dtype=np.int64)
+    fold_S[dealt] = np.arange(len(rate)) % cv
+    held = np.bincount(fold_S[source_N], minlength=cv)
+    right = np.bincount(fold_S[source_N], weights=success_N, minlength=cv)
     if ((right == 0) | (right == held)).any():
         total = int(success_N.sum())
         raise BadInput(
@@ -155,7 +155,7 @@ def assign_folds(source_N: I64, success_N: F64, cv: int, rng: np.random.Generato
             where="--cv",
             remedy="record more episodes, or use fewer folds",
         )
-    return fold_G
+    return fold_S
 
 
 class Fold(Struct, frozen=True):
@@ -200,13 +200,12 @@ class HeldOut:
         """Rank correlation and mean absolute error of old and new weights, with intervals from `boot` resamples."""
         ones = np.ones((1, len(self._success)))
         corr, mae = self._figures(ones)
-        drawn = stats.resamples(self._source, boot, rng)
-        changes = [self._figures(counts) for counts in drawn]
-        corr_changes, mae_changes = (
-            np.concatenate([one[figure]["new"] - one[figure]["old"] for one in changes] or [np.empty(0)])
-            for figure in (0, 1)
-        )
-        return _old_and_new(corr, corr_changes), _old_and_new(mae, mae_changes)
+        corr_changes, mae_changes = [np.empty(0)], [np.empty(0)]  # there may be no resamples
+        for counts in stats.resamples(self._source, boot, rng):
+            drawn_corr, drawn_mae = self._figures(counts)
+            corr_changes.append(drawn_corr["new"] - drawn_corr["old"])
+            mae_changes.append(drawn_mae["new"] - drawn_mae["old"])
+        return _old_and_new(corr, np.concatenate(corr_changes)), _old_and_new(mae, np.concatenate(mae_changes))
 
     def _figures(self, counts_BN: F64) -> tuple[dict[str, F64], dict[str, F64]]:
         """Rank correlation and mean absolute error of both scores in each resample."""

@@ -155,9 +155,9 @@ class TestFolds:
         rng = np.random.default_rng(5)
         source = np.repeat(np.arange(100), 3)
         success = (rng.random(300) < np.repeat(rng.random(100), 3)).astype(float)
-        fold_G = assign_folds(source, success, 5, rng)
-        assert np.bincount(fold_G).tolist() == [20] * 5
-        rates = [success[fold_G[source] == fold].mean() for fold in range(5)]
+        fold_S = assign_folds(source, success, 5, rng)
+        assert np.bincount(fold_S).tolist() == [20] * 5
+        rates = [success[fold_S[source] == fold].mean() for fold in range(5)]
         assert max(rates) - min(rates) < 0.1
 
     def test_a_fold_without_both_outcomes_is_refused(self) -> None:
