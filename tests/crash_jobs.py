@@ -211,7 +211,7 @@ def audit_manifest(times: int) -> None:
     record_artifacts(times)
     entries = Manifest().newest()
     expected = {f"file_{number}.txt": sha256(f"artifact {number}".encode()).hexdigest() for number in range(times)}
-    assert {path: entry.sha256 for path, entry in entries.items()} == expected
+    assert {path: entry.digest for path, entry in entries.items()} == expected
     assert Manifest().entries[0].kind == "run"
     no_leftovers(MANIFEST.parent)
 
@@ -266,7 +266,7 @@ def audit_ticket(times: int) -> None:
     ticket, original = verify_report(TICKET, manifest, sums), read_round(ORIGINAL / TICKET.name)
     assert replace(ticket, after="", started="", ts="") == replace(original, after="", started="", ts="")
     for path, entry in manifest.newest().items():
-        assert entry.kind != "file" or sums.of(path) == entry.sha256, f"{path} is not as it was recorded"
+        assert entry.kind != "file" or sums.of(path) == entry.digest, f"{path} is not as it was recorded"
     no_leftovers(TICKET.parent)
     hidden = [path for path in manifest.newest() if Path(path).name.startswith(".")]
     assert not hidden, f"recorded as evidence: {hidden}"

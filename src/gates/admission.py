@@ -188,7 +188,7 @@ def require_trial(config: Path, admission: Admission) -> tuple[TrainConfig, Path
     if not file.exists():
         raise refused("there is no report of a trial")
     recorded = Manifest().newest().get(str(real_path(file).relative_to(real_path(Path()))))
-    if recorded is None or recorded.sha256 != sha256_file(file):
+    if recorded is None or recorded.digest != sha256_file(file):
         raise refused("this is not the report that the evaluation of the trial recorded")
     try:
         report = msgspec.convert(read_json(file, remedy), TrialReport)

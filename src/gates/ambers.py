@@ -296,7 +296,7 @@ def _acknowledgement(amber: Amber, digest: str, path: Path) -> str:
     """Name and reason of a sign-off in the manifest; empty if it is for another file or was written by hand."""
     stated = read_record(path, Acknowledgement, _AGAIN)
     entry = Manifest().newest().get(str(path))
-    recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
+    recorded = entry is not None and entry.kind == "file" and entry.digest == sha256_file(path)
     holds = recorded and is_plain_json(path.read_bytes()) and (stated.amber, stated.sha256) == (amber.name, digest)
     return _with_reason(stated.by, stated.reason) if holds else ""
 

@@ -38,13 +38,13 @@ SLACK = timedelta(seconds=2)
 _RESTORE = "put the manifest back as it was, or move reports/ away and run the stages and both rounds again"
 
 
-class Entry(Record, frozen=True):
+class Entry(Record, frozen=True, rename={"digest": "sha256"}):
     """A line of the manifest."""
 
     kind: Kind
     path: str
     """Empty for `run`."""
-    sha256: str
+    digest: str
     """By kind: fingerprint of a file or folder, head of a ledger's chain, SHA-256 of a checkpoint's seal, run name."""
     lines: int
     """Number of lines of a ledger when it was recorded."""
@@ -72,7 +72,7 @@ class Manifest:
         if not self.entries:
             remedy = "go to the folder of your run; to start one here, run `askgate quickstart` or round 1"
             raise BadInput(f"there is no evidence yet in {Path.cwd()}", where=str(self.path), remedy=remedy)
-        return self.entries[0].sha256
+        return self.entries[0].digest
 
     def begin(self) -> None:
         """Gives the run a name if it has none yet."""
@@ -105,7 +105,7 @@ class Manifest:
 
     def earlier(self, path: Path) -> set[str]:
         """SHA-256 of all versions of a file that were recorded before the newest one."""
-        versions = [entry.sha256 for entry in self.entries if entry.path == str(path) and entry.kind == "file"]
+        versions = [entry.digest for entry in self.entries if entry.path == str(path) and entry.kind == "file"]
         return {*versions[:-1]} - {*versions[-1:]}
 
     def of_run(self, run: Path) -> dict[Path, str]:
@@ -119,10 +119,10 @@ class Manifest:
     def is_recorded_once(self, run: Path, name: Path) -> bool:
         """Whether a file of a run folder was recorded, always with the same content."""
         path = str(self.recorded_run(run) / name)
-        return len({entry.sha256 for entry in self.entries if entry.kind == "file" and entry.path == path}) == 1
+        return len({entry.digest for entry in self.entries if entry.kind == "file" and entry.path == path}) == 1
 
     def _files(self) -> dict[Path, str]:
-        return {Path(name): entry.sha256 for name, entry in self.newest().items() if entry.kind == "file"}
+        return {Path(name): entry.digest for name, entry in self.newest().items() if entry.kind == "file"}
 
     def recorded_run(self, run: Path) -> Path:
         """The run folder under the name that it was recorded with.
@@ -155,14 +155,14 @@ class Manifest:
 
         So the copy of a checkpoint in a mirror counts too.
         """
-        recorded = (one for one in self.entries if one.kind == "checkpoint" and one.sha256 == seal)
+        recorded = (one for one in self.entries if one.kind == "checkpoint" and one.digest == seal)
         return any(Path(one.path).parts[-2:] == path.parts[-2:] for one in recorded)
 
     def withdraw(self, path: Path) -> None:
         """Records that a report no longer counts; its file has been removed."""
         newest = self.newest().get(str(path))
         if newest and newest.kind != "withdrawn":
-            self._append([("withdrawn", str(path), newest.sha256, 0)])
+            self._append([("withdrawn", str(path), newest.digest, 0)])
 
     def refuse_future(self) -> None:
         """Refuses evidence from the future: the clock was set back since, or the date was written by hand."""

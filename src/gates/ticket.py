@@ -208,7 +208,7 @@ def verify_report(path: Path, manifest: Manifest, fingerprints: Fingerprints) ->
     ledger, which may grow.
     """
     report = read_round(path)
-    for what in _contradictions(path, report, manifest):
+    if what := next(_contradictions(path, report, manifest), ""):
         raise BadInput(what, where=str(path), remedy=RUN_BOTH)
     if is_future(report.ts) or report.started > report.ts:
         what = f"is of {report.ts}, and the clock says {now()}"
@@ -284,7 +284,7 @@ def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[s
         yield "belongs to another run, not to this folder"
     if entry is None or entry.kind != "file":
         yield f"is not in {manifest.path}: no round of this run wrote it, or it was withdrawn"
-    elif entry.sha256 != sha256_file(path):
+    elif entry.digest != sha256_file(path):
         yield "was changed after the round wrote it"
     elif not manifest.is_written_after(report.after, report.ts, path):
         yield f"was not written at {report.ts} after the line of {manifest.path} that it names"

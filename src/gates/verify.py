@@ -67,13 +67,13 @@ def verify(deep: bool, tell: Tell, signed: bool = True, owner_key: str = "", tsa
     removed = {run for name in artifacts if (run := run_folder(Path(name))) and not run.is_dir()}
     kept = [entry for entry in artifacts.values() if run_folder(Path(entry.path)) not in removed]
     for entry in kept:
-        if Path(entry.path) != ANCHORS or not has_grown(entry.sha256):
+        if Path(entry.path) != ANCHORS or not has_grown(entry.digest):
             _verify_artifact(entry, fingerprints)
     shared = [one for one in kept if one.kind == "file" and not run_folder(Path(one.path))]
     tell(f"artifacts: {len(shared)} as they were recorded")
     ledgers: dict[str, list[Head]] = {}
     for entry in (one for one in manifest.entries if one.kind == "ledger"):
-        ledgers.setdefault(entry.path, []).append(Head(entry.lines, entry.sha256))
+        ledgers.setdefault(entry.path, []).append(Head(entry.lines, entry.digest))
     for ledger, heads in ledgers.items():
         verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
@@ -146,7 +146,7 @@ def _verify_artifact(entry: Entry, fingerprints: Fingerprints) -> None:
             now = fingerprints.of(entry.path)
         except BadInput as error:
             raise BadInput(f"{error.what}; it was recorded {entry.at}", where=entry.path, remedy=_RESTORE) from None
-        if now != entry.sha256:
+        if now != entry.digest:
             raise BadInput(f"has changed since it was recorded {entry.at}", where=entry.path, remedy=_RESTORE)
 
 

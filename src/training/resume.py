@@ -367,7 +367,7 @@ def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:
 def _final_tickets(config: TrainConfig, run: Path) -> set[str]:
     """Tickets in the seals of the final models; none unless the run has ended: its last act records all of the seals in
     the manifest."""
-    recorded = {entry.sha256 for entry in Manifest().entries}
+    recorded = {entry.digest for entry in Manifest().entries}
     seals = [folder / SEAL_FILE for folder in final_models(config.seeds, run / config.checkpoint_root)]
     has_ended = all(seal.is_file() and sha256_file(seal) in recorded for seal in seals)
     return {str(read_seal(seal.parent).marks.get("ticket")) for seal in seals} if has_ended else set()

@@ -146,7 +146,7 @@ def _verify_logs(read: Evaluations, run: Path, recorded: Mapping[Path, str]) -> 
 def _refuse_claim(path: Path | None) -> None:
     """Refuses a report that claims to be of a gated run but is not. One of an earlier ticket may stay."""
     report = _plain(path.read_bytes(), path) if path else {}
-    tickets = {entry.sha256 for entry in Manifest().entries if entry.path == str(TICKET)}
+    tickets = {entry.digest for entry in Manifest().entries if entry.path == str(TICKET)}
     current = {sha256_file(TICKET)} if TICKET.exists() else set()
     if report.get("gated") and report.get("ticket") not in tickets - current:
         what = "is not in the manifest, or is of a run with another ticket"

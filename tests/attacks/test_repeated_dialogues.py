@@ -118,7 +118,7 @@ def forge_curves(config: TrainConfig, file: Path) -> None:
     forged = {str(curve): sha256_file(curve) for curve in results.curves(config)}
     entries, head, chain = manifest.Manifest().entries, manifest.START, b""
     for entry in entries:
-        line = msgspec.json.encode(replace(entry, sha256=forged.get(entry.path, entry.sha256), before=head))
+        line = msgspec.json.encode(replace(entry, digest=forged.get(entry.path, entry.digest), before=head))
         head, chain = sha256(line).hexdigest(), chain + line + b"\n"
     manifest.MANIFEST.write_bytes(chain)
 

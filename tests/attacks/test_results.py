@@ -312,8 +312,8 @@ def test_figures_of_evaluations_in_a_curve_are_derived(place: Path, name: str) -
     run, path, head = run_of(GATED_CHECKPOINTS), report_again(), manifest.START
     kept = []
     for entry in manifest.Manifest().entries:
-        digest = sha256_file(Path(entry.path)) if entry.path in (str(run / name), str(path)) else entry.sha256
-        kept.append(msgspec.json.encode(replace(entry, sha256=digest, before=head)))
+        digest = sha256_file(Path(entry.path)) if entry.path in (str(run / name), str(path)) else entry.digest
+        kept.append(msgspec.json.encode(replace(entry, digest=digest, before=head)))
         head = sha256(kept[-1]).hexdigest()
     manifest.MANIFEST.write_bytes(b"".join(line + b"\n" for line in kept))
     with pytest.raises(BadInput, match=r"step .* of seed .* is not what the stored evaluation gives"):

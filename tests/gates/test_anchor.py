@@ -54,8 +54,8 @@ def rewrite_chain() -> None:
     """A forger who controls the machine makes the whole chain anew, with another pool."""
     head, chain = START, b""
     for entry in Manifest().entries:
-        digest = "0" * 64 if entry.path == "pool.jsonl" else entry.sha256
-        line = msgspec.json.encode(replace(entry, sha256=digest, before=head))
+        digest = "0" * 64 if entry.path == "pool.jsonl" else entry.digest
+        line = msgspec.json.encode(replace(entry, digest=digest, before=head))
         head, chain = sha256(line).hexdigest(), chain + line + b"\n"
     MANIFEST.write_bytes(chain)
     Manifest()  # the forged chain holds in itself

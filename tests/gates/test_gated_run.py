@@ -287,7 +287,7 @@ def test_a_run_records_its_results_before_anybody_else_can_write(folder: Path, m
     (run,) = all_runs()
     recorded = Manifest().newest()
     for name in ("checkpoints/rc1/final_model/manifest.json", "logs/eval/step_00001.jsonl", "logs/eval/key.json"):
-        assert recorded[f"{run}/{name}"].sha256 == sha256_file(run / name)
+        assert recorded[f"{run}/{name}"].digest == sha256_file(run / name)
     assert str(newest_evaluation()) in recorded
     assert "resumed after step 1 of 1" in _logged()
 
