@@ -38,7 +38,8 @@ class Finding(Struct, frozen=True):
 def doctor(as_json: options.Json = False) -> None:
     """Check this machine: Python, libraries, GPU, memory, disk, judge.
 
-    Says what is missing and what to type. The exit code is 2 if something is missing that a run needs.
+    Says what is missing and what to type. The exit code is 2 if something is missing. What only training needs may be
+    missing where AskGate was installed without the extra `train`.
     """
     found = [*_libraries(), *_device(), _disk(), _judge()]
     ready = all(one.ok for one in found)

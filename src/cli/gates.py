@@ -109,9 +109,9 @@ def sign_off(key: Path | None = None, amber: str = "", by: str = "", reason: str
     failures). One light can have several. Before `askgate package`, every amber must be signed off separately (--amber
     NAME). The light stays amber. If an amber is signed off twice, both records are kept.
 
-    One amber cannot be signed off: weaker_thresholds. It means that your profile is less strict than AskGate's own: a
-    weaker threshold, or fewer samples, votes or ablation steps. Such a run cannot be packaged. Restore the values, run
-    both rounds and train again.
+    One amber cannot be signed off: weaker_thresholds. It means that your profile is less strict than AskGate's own (a
+    weaker threshold, or fewer samples, votes or ablation steps), or has another seed or task mix. Such a run cannot be
+    packaged. Restore the values, run both rounds and train again.
     """
     from ..config.profile import load_profile
     from ..gates.sign_off import require_owner_key

@@ -169,8 +169,8 @@ def sync(
 ) -> None:
     """List the files that a run has produced, and those still missing.
 
-    Prints a report and writes it to reports/sync/round_NUMBER.json: which files named in configs/sync.yaml exist (with
-    their SHA-256) and which are missing, open problems and the next step.
+    Prints a report and writes it to reports/sync/round_NUMBER.json (such as round_003.json). The report lists the files
+    of configs/sync.yaml that exist (with their SHA-256), those that are missing, the open problems, and the next step.
     """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet

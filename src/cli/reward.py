@@ -135,10 +135,11 @@ def weight_calib(
 ) -> None:
     """Calibrate the weights of the reward's dimensions.
 
-    Fits the weights of the dimensions (such as support and economy, each from 0 to 1) so that their weighted sum, the
-    score, best predicts whether a dialogue succeeds. Compares it on held-out folds with the old score (`old` in the
-    tables), whose weights are in configs/weights_baseline.json. In training the score is part of the reward
-    (docs/reward.md). Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts the result.
+    A dimension is a number from 0 to 1 for each dialogue, such as support or economy. This command fits a weight per
+    dimension so that the weighted sum, called the score, best predicts whether a dialogue succeeds. On held-out folds
+    it compares this with the old score (`old` in the tables; weights in configs/weights_baseline.json). In training
+    the score is part of the reward (docs/reward.md). Without REWARD_LIVE_MODE=1 no judge is called, and no gate accepts
+    the result.
     """
     from ..config.loader import load_train_config
     from ..config.profile import load_profile, profile_for
