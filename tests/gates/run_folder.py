@@ -273,7 +273,7 @@ def small_thresholds_are_shipped(patch: pytest.MonkeyPatch) -> None:
 
 
 def copy_of(built: Path, to: Path) -> None:
-    shutil.copytree(built, to, dirs_exist_ok=True)
+    shutil.copytree(built, to, dirs_exist_ok=True, symlinks=True)
 
 
 def current_context(number: int = 2) -> RoundContext:

@@ -12,15 +12,35 @@ from src.gates.manifest import Manifest
 from src.gates.verify import verify
 from src.release.package import make_package
 from tests.conftest import Askgate
-from tests.gates.run_folder import edit_profile
+from tests.gates.run_folder import copy_of, edit_profile, small_thresholds_are_shipped
 from tests.gates.test_sign_off import make_key
 from tests.release.packing import silent
 
 from .amber_runs import amber_run, gullible, profile, round_again
 
 
+@pytest.fixture(scope="module")
+def with_amber(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trained run with the amber `canaries_fooled`. Tests must not write there."""
+    folder = tmp_path_factory.mktemp("with_amber")
+    copy_of(finished, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        small_thresholds_are_shipped(patch)
+        amber_run()
+    return folder
+
+
+@pytest.fixture
+def run(with_amber: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the run with an amber as the working folder."""
+    copy_of(with_amber, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    small_thresholds_are_shipped(monkeypatch)
+    return tmp_path
+
+
 def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -> None:
-    amber_run()
     assert askgate("verify").code == 0, "an amber fails no other command"
     refused = askgate("package")
     assert refused.code == 1
@@ -39,7 +59,6 @@ def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -
 
 
 def test_a_sign_off_of_another_round_is_worth_nothing(run: Path) -> None:
-    amber_run()
     sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     assert open_ambers(profile()) == []
     round_again(gullible)
@@ -47,7 +66,6 @@ def test_a_sign_off_of_another_round_is_worth_nothing(run: Path) -> None:
 
 
 def test_a_sign_off_of_other_bytes_is_worth_nothing(run: Path) -> None:
-    amber_run()
     sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     file = next(one.file for one in ambers(profile()) if one.name == "canaries_fooled")
     file.write_bytes(file.read_bytes() + b"\n")
@@ -55,7 +73,6 @@ def test_a_sign_off_of_other_bytes_is_worth_nothing(run: Path) -> None:
 
 
 def test_a_sign_off_written_by_hand_is_worth_nothing(run: Path) -> None:
-    amber_run()
     path = sign_amber(profile(), "canaries_fooled", None, None, "Ada", "not used")
     path.write_text(path.read_text().replace("Ada", "Eve"))
     assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
@@ -63,7 +80,6 @@ def test_a_sign_off_written_by_hand_is_worth_nothing(run: Path) -> None:
 
 def test_a_sign_off_with_a_name_twice_is_worth_nothing(run: Path) -> None:
     """The forger also appends to the manifest. The last name counts, and a reader sees the first."""
-    amber_run()
     path = sign_amber(profile(), "canaries_fooled", None, None, "Eve", "not used")
     path.write_text(path.read_text().replace("{", '{\n  "by": "Ada",', 1))
     Manifest().record([path])
@@ -71,7 +87,6 @@ def test_a_sign_off_with_a_name_twice_is_worth_nothing(run: Path) -> None:
 
 
 def test_with_an_owner_key_only_that_key_signs_off(run: Path) -> None:
-    amber_run()
     owner, other = make_key("owner"), make_key("other")
     edit_profile(lambda found: found.update(owner_key="owner.pub.pem"))
     with pytest.raises(BadInput, match="names the owner's key"):
@@ -89,7 +104,6 @@ def test_with_an_owner_key_only_that_key_signs_off(run: Path) -> None:
 def test_a_sign_off_needs_name_reason_and_a_checked_key(
     run: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    amber_run()
     monkeypatch.setenv("USER", "root")
     nameless = askgate("sign-off", "--amber", "canaries_fooled", "--by", " ", "--reason", "not used")
     assert (nameless.code, "--by: nobody is named" in nameless.err) == (2, True)
@@ -103,7 +117,6 @@ def test_a_sign_off_needs_name_reason_and_a_checked_key(
 def test_name_and_reason_are_asked_for_at_a_terminal(
     run: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    amber_run()
     answers = iter(["Ada", "the judge is not used"])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("typer.prompt", lambda *given, **more: next(answers))
@@ -112,7 +125,6 @@ def test_name_and_reason_are_asked_for_at_a_terminal(
 
 
 def test_a_second_sign_off_is_added_to_the_first(run: Path) -> None:
-    amber_run()
     first = sign_amber(profile(), "canaries_fooled", None, None, "Ada", "the judge is not used")
     kept = first.read_bytes()
     second = sign_amber(profile(), "canaries_fooled", None, None, "Bob", "seen")
