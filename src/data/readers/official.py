@@ -188,9 +188,16 @@ def without_siblings(ids: Sequence[str], held_out: Sequence[str], *views: Mappin
     """
     if not ids or not held_out:
         return list(ids)
-    ours, theirs = (tuple(token_stream([view[key] for key in keys]) for view in views) for keys in (ids, held_out))
-    similar = similar_samples(ours, theirs, SIBLING_NGRAM, SIBLING_SIMILARITY).matches
-    return [key for index, key in enumerate(ids) if index not in similar]
+    ours, theirs = (tuple(tuple(view[key] for key in keys) for view in views) for keys in (ids, held_out))
+    siblings = _siblings(ours, theirs)
+    return [key for index, key in enumerate(ids) if index not in siblings]
+
+
+@lru_cache(maxsize=3)  # a command needs them for its plan and again for its account of the rows
+def _siblings(ours: tuple[tuple[str, ...], ...], theirs: tuple[tuple[str, ...], ...]) -> frozenset[int]:
+    """Indices of our texts that are similar to one of theirs. Both come in the same views."""
+    our_streams, their_streams = (tuple(map(token_stream, views)) for views in (ours, theirs))
+    return similar_samples(our_streams, their_streams, SIBLING_NGRAM, SIBLING_SIMILARITY).matches
 
 
 def _full_text(record: Question) -> str:
