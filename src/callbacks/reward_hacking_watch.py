@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from statistics import fmean, median, pstdev
 
 from askgate_env.tokenize import words
@@ -26,9 +27,10 @@ from ..core.api import Callback, Engine, StepResult, Stop
 from ..runtime.logs import StepLog
 
 SPREAD = "watch/reward_std"
-MIN_USUAL_SPREAD = 0.1
-"""Floor of the usual standard deviation, so that the first right answers of a weak policy are no spike: if one answer
-in ten earns 1 and the others 0, it is 0.3, the limit at the default `watch.spike` of 3."""
+FIRST_SHARE, FIRST_COUNT = 0.1, 3
+"""The first right answers of a weak policy are no spike, up to this share or this number of a batch."""
+FIRST_SPIKE = 3.0
+"""The default of `watch.spike`, at which exactly so many right answers are no spike."""
 
 
 class Watch(Callback):
@@ -55,7 +57,7 @@ class Watch(Callback):
         metrics["watch/malformed"] = max(0.0, metrics["watch/malformed"] - cut)
         metrics[SPREAD] = pstdev(sum(one.reward.values()) for one in result.episodes)
         result.metrics.update(metrics)
-        spike = self._find_spike(metrics[SPREAD])
+        spike = self._find_spike(metrics[SPREAD], len(result.episodes))
         self._past.append(metrics)
         self._first = self._first or metrics
         self.breach = self._find_high_share() or spike
@@ -80,11 +82,13 @@ class Watch(Callback):
                 )
         return ""
 
-    def _find_spike(self, spread: float) -> str:
+    def _find_spike(self, spread: float, batch_size: int) -> str:
         if len(self._past) < self.limits.window:
             return ""
-        usual = max(median(metrics[SPREAD] for metrics in self._past), MIN_USUAL_SPREAD)
-        if spread <= self.limits.spike * usual:
+        first = min(0.5, max(FIRST_SHARE, FIRST_COUNT / batch_size))
+        # If this share of the answers earns 1 and the others 0, the standard deviation is the root.
+        usual = max(median(metrics[SPREAD] for metrics in self._past), sqrt(first * (1 - first)) / FIRST_SPIKE)
+        if spread <= self.limits.spike * usual + 1e-9:  # rounding
             return ""
         limit = f"watch.spike = {self.limits.spike:g}"
         return f"the rewards spread by {spread:.2f}, more than {limit} times the usual {usual:.2f}"

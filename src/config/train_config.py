@@ -208,8 +208,8 @@ class WatchSection(Section):
     echo: Share = 0.20
     """Episodes that repeat the question."""
     spike: float = Field(default=3.0, gt=1, le=1000)
-    """Standard deviation of the rewards in a step, as a multiple of the median of earlier steps, which counts as at
-    least 0.1."""
+    """Standard deviation of the rewards in a step, as a multiple of the median of earlier steps. The median counts as
+    at least 0.1 (more in batches of fewer than 30 episodes), so that the first right answers are no spike."""
     window: int = Field(default=5, ge=1, le=10_000)
 
 

@@ -22,7 +22,7 @@ from askgate_env.types import Sample, Task
 from ..core import defaults
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sidecar
-from ..core.jsonl import ROWS_LISTED, decode, grouped, read_lines, read_records
+from ..core.jsonl import ROWS_LISTED, decode, grouped, read_records
 from ..data.pool.build import build_pool, largest_plan
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import materialize_shadow
@@ -38,6 +38,12 @@ OWN = Path("data/own")
 MAX_HELD_OUT = 245
 READER = 4
 """Version of the readers: a pool that an older version made of the same file is built again."""
+
+
+NO_HELD_OUT_ASK = (
+    "no held-out row needs a question, so need-ask success will not be measured; add rows whose question lacks "
+    "something"
+)
 
 
 @dataclass(frozen=True)
@@ -103,13 +109,16 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
     samples = list(read_records(pool, Sample))
     counts = Counter(sample.task for sample in samples)
     need_ask = sum(sample.hidden is not None for sample in samples)
+    held_out_samples = list(read_records(shadow, Sample))
     notes = remarks(source, folder) + (why_no_asks(source, folder) if not need_ask else [])
+    if need_ask and not any(sample.hidden for sample in held_out_samples):
+        notes.append(NO_HELD_OUT_ASK)
     return OwnData(
         folder=folder,
         seed_pool=pool,
         shadow_set=shadow,
         samples=len(samples),
-        held_out=sum(1 for _ in read_lines(shadow)),
+        held_out=len(held_out_samples),
         need_ask=need_ask,
         shares={task: count / len(samples) for task, count in counts.items()},
         skipped=[one.replace(str(copy), str(file)) for one in skipped_rows(source, folder)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
@@ -118,6 +119,18 @@ def test_a_weak_policys_first_right_answers_are_no_spike(tmp_path: Path, samples
     assert run(tmp_path / "some", [*steps[:6], some]).breach == ""
     with pytest.raises(Stop, match="the rewards spread by 0"):
         run(tmp_path / "many", [*steps[:6], many])
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "right", "is_spike"), [(16, 3, False), (16, 5, True), (100, 10, False), (100, 12, True)]
+)
+def test_how_many_first_right_answers_are_a_spike(
+    tmp_path: Path, samples: list[Sample], batch_size: int, right: int, is_spike: bool
+) -> None:
+    wrong = replace(demonstration_episode(samples[0]), reward={"outcome": 0.0})
+    batch = [replace(wrong, reward={"outcome": float(place < right)}) for place in range(batch_size)]
+    with pytest.raises(Stop, match="the rewards spread") if is_spike else nullcontext():
+        run(tmp_path, [*[[wrong] * batch_size] * 5, batch])
 
 
 def test_turns_that_were_cut_off_are_not_malformed(tmp_path: Path, samples: list[Sample]) -> None:

@@ -241,3 +241,13 @@ def test_too_large_a_size_names_one_that_works(tmp_path: Path) -> None:
     assert len(samples) == n > 10
     counts = NaturalSource("messages", folder).row_counts()
     assert counts.rows == 60 == counts.skipped + counts.train + counts.shadow + counts.alike
+
+
+def test_a_table_of_one_pattern_can_be_trained_on(tmp_path: Path) -> None:
+    """Another name makes another question, where there are no numbers as in a word problem."""
+    places = [
+        f"{first}{last}" for first in ("Bar", "Cor", "Dun", "Elm") for last in ("ton", "ley", "wick", "mouth", "by")
+    ]
+    rows = [{"question": f"What is the capital of {place}?", "answer": f"{place} City"} for place in places]
+    counts = NaturalSource("messages", write_rows(tmp_path, rows)).row_counts()
+    assert (counts.alike, counts.train + counts.shadow) == (0, len(places))

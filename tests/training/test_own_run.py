@@ -21,7 +21,7 @@ from src.core.paths import all_runs
 from src.data.readers.natural import NaturalSource
 from src.runtime.progress import TO_LOG
 from src.training.forecast import Shape
-from src.training.own_data import OwnData, prepare_own_data
+from src.training.own_data import NO_HELD_OUT_ASK, OwnData, prepare_own_data
 from src.training.run_plan import STEPS, choose_method, run_settings, write_run_config
 from tests.conftest import Askgate
 from tests.in_process import run_here
@@ -50,6 +50,18 @@ def test_sixty_rows_give_a_pool_and_held_out_samples(
     before = made.seed_pool.stat().st_mtime_ns
     assert prepare_own_data(file, TO_LOG) == made
     assert made.seed_pool.stat().st_mtime_ns == before, "the same file is built once"
+
+
+def test_held_out_rows_without_a_need_to_ask_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = own_messages(Path("my.jsonl"), "en")
+    made = prepare_own_data(file, TO_LOG)
+    assert NO_HELD_OUT_ASK not in made.remarks
+    while asking := [sample.question for sample in read_records(made.shadow_set, Sample) if sample.hidden]:
+        rows = [row for row in file.read_text().splitlines() if not any(json.dumps(one)[1:-1] in row for one in asking)]
+        file.write_text("\n".join(rows))
+        made = prepare_own_data(file, TO_LOG)
+    assert NO_HELD_OUT_ASK in made.remarks
 
 
 def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,9 @@ class NaturalSource(Source):
             asked = {key: f"{item.premise} {item.question}" for key, item in self._items.items()}
             ids = without_siblings(ids, held_out, asked, whole)
             if not any(item.context for item in self._items.values()):
-                ids = _without_same_story(ids, held_out, whole)
+                # In the user's own questions without numbers another name makes another question.
+                kept = {key for key in ids if self.name == "messages" and not _has_numbers(whole[key])}
+                ids = sorted([*kept, *_without_same_story([key for key in ids if key not in kept], held_out, whole)])
         return ids
 
     def row_counts(self) -> RowCounts:
@@ -334,6 +336,10 @@ def _without_same_story(ids: Sequence[str], held_out: Sequence[str], texts: Mapp
         )
 
     return [key for key in ids if not is_held_out(_story(texts[key]))]
+
+
+def _has_numbers(text: str) -> bool:
+    return any(word[0].isdigit() for word in words(text))
 
 
 def _story(text: str) -> frozenset[str]:
