@@ -36,7 +36,7 @@ from ..runtime.progress import Reporter
 
 OWN = Path("data/own")
 MAX_HELD_OUT = 245
-READER = 4
+READER = 5
 """Version of the readers: a pool that an older version made of the same file is built again."""
 
 

@@ -251,3 +251,8 @@ def test_a_table_of_one_pattern_can_be_trained_on(tmp_path: Path) -> None:
     rows = [{"question": f"What is the capital of {place}?", "answer": f"{place} City"} for place in places]
     counts = NaturalSource("messages", write_rows(tmp_path, rows)).row_counts()
     assert (counts.alike, counts.train + counts.shadow) == (0, len(places))
+
+
+def test_a_demonstration_without_articles_does_not_speak_of_pages(tmp_path: Path) -> None:
+    samples, _ = pool_of("messages", write_rows(tmp_path, OWN), tmp_path, n=3, rate=0.0)
+    assert [sample.dialogue[-1].thought for sample in samples] == ["", "", ""]

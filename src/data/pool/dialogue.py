@@ -111,9 +111,10 @@ def _dialogue(
             turns.append(Turn("tool", "result", result, tool=step.tool))
             after_reply = ""
     thought = ""
-    if item.answer_why != "nothing":
-        why = item.answer_why
-        thought = voice.thought(why, rng) if why else _maybe_thought("answer", voice, rng, item.answer)
+    if item.answer_why and item.answer_why != "nothing":
+        thought = voice.thought(item.answer_why, rng)
+    elif not item.answer_why and item.steps:  # without steps no page was read, and nothing follows from one
+        thought = _maybe_thought("answer", voice, rng, item.answer)
     turns.append(Turn("assistant", "answer", item.answer, join_sentences([after_reply, thought])))
     return turns
 
