@@ -29,7 +29,7 @@ from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sha256_folder, shipped
-from ..core.model_files import find_policy, may_be_on_hub, model_sha256
+from ..core.model_files import find_policy, may_be_on_hub, model_sha256, name_model
 from ..scoring.chat_server import ChatServer, Message, Reply
 from ..scoring.providers import address
 
@@ -99,7 +99,7 @@ def open_policy(
     else:
         folder = shipped(Path(model))
         if not folder.is_dir() and not may_be_on_hub(folder):
-            raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
+            raise BadInput("no such model", where=model, remedy=name_model(model, f"name {KINDS}"))
         yield TorchPolicy(*find_policy(model, adapter), temperature, seed)
 
 

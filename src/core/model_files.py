@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from .errors import BadInput
 from .files import pinned, read_json, sha256_file, sha256_list, shipped
-from .paths import FINAL_MODEL
+from .paths import CHECKPOINTS, FINAL_MODEL, newest_final_model
 
 PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model folder that change what the model says."""
@@ -164,6 +164,13 @@ def is_hub_unknown() -> bool:
     return False
 
 
+def name_model(given: str | Path, otherwise: str) -> str:
+    """Remedy for a model that is not there. For one in `checkpoints/`, which link to the newest run, finished or not:
+    the final model of the newest finished run."""
+    newest = newest_final_model() if CHECKPOINTS.name in Path(given).parts else None
+    return f"name {newest}, the newest finished model" if newest else otherwise
+
+
 def unreadable(base_model: str) -> BadInput:
     remedy = "name a folder with config.json and safetensors"
     if not Path(base_model).is_absolute():
@@ -173,4 +180,5 @@ def unreadable(base_model: str) -> BadInput:
     alike = get_close_matches(Path(base_model).name.lower(), folders, n=1)
     if alike:
         remedy = f"did you mean ./{folders[alike[0]]}? Else {remedy}"
-    return BadInput(f"no model can be read from {base_model}", where="base_model", remedy=remedy)
+    what = f"no model can be read from {base_model}"
+    return BadInput(what, where="base_model", remedy=name_model(base_model, remedy))

@@ -91,6 +91,12 @@ def final_models(seeds: Sequence[int], checkpoints: Path = GATED_CHECKPOINTS) ->
     return [seed_folder(checkpoints, seed, seeds) / FINAL_MODEL for seed in seeds]
 
 
+def newest_final_model() -> Path | None:
+    """Folder of a final model of the newest finished run; None if no run has one."""
+    models = (model for run in all_runs() for model in sorted((run / CHECKPOINTS).glob(f"**/{FINAL_MODEL}")))
+    return next(models, None)
+
+
 def evaluation_report(tag: str) -> tuple[Path, Path]:
     """Report of base against trained policy: JSON and page."""
     return REPORTS / f"{EVALUATION}{tag}.json", REPORTS / f"{EVALUATION}{tag}.html"

@@ -30,7 +30,15 @@ from safetensors import SafetensorError
 from ..checkpoint.seal import Damaged, read_seal
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
-from ..core.model_files import ADAPTER, explain_tokenizer_errors, find_policy, may_be_on_hub, read_once, require_weights
+from ..core.model_files import (
+    ADAPTER,
+    explain_tokenizer_errors,
+    find_policy,
+    may_be_on_hub,
+    name_model,
+    read_once,
+    require_weights,
+)
 from .gguf_tokenizer import exported_tokenizer, write_vocabulary
 
 log = logging.getLogger(__name__)
@@ -149,7 +157,8 @@ def policy_folders(given: Path, adapter: Path | None = None) -> tuple[Path, Path
     """Folders of model and adapters: a folder of the user, a shipped one (`models/tiny`), or a model of the hub."""
     folder = shipped(given)
     if not folder.is_dir() and not may_be_on_hub(folder):
-        raise BadInput("no such folder", where=str(given), remedy="name a folder with config.json and safetensors")
+        remedy = name_model(given, "name a folder with config.json and safetensors")
+        raise BadInput("no such folder", where=str(given), remedy=remedy)
     return find_policy(str(given), adapter)
 
 

@@ -37,6 +37,7 @@ from ..gates.ticket import TICKET, Fingerprints, verify_report
 from ..runtime.logs import StepLog
 from .data import held_out_samples
 from .resume import CONTROL_KEY, EVALUATION_KEY, GATED, SOURCES, control_key, evaluation_key
+from .run_list import config_of
 
 CONTROL_FILE, TIME_CONTROL_FILE = "control.jsonl", "control_time.jsonl"
 DTYPES = ("torch.float32", "torch.bfloat16", "torch.float16")
@@ -312,7 +313,8 @@ def _require_same_config(config: TrainConfig) -> None:
     for seed in config.seeds:
         seal = _final_seal(config, seed)
         if seal.exists() and (key := _other_setting(config, seal)):
-            what, remedy = f"the run had another {key}", "name the config that was trained"
+            trained = config_of(paths.run_of(config.checkpoint_root))
+            what, remedy = f"the run had another {key}", f"name its config: askgate eval --config {trained}"
             raise BadInput(what, where=str(seal.parent), remedy=remedy)
 
 

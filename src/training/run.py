@@ -421,17 +421,20 @@ def _explain_early_end(ready: Ready, folder: Path, overrides: Sequence[str], war
     """Logs why a run ended early and the command that resumes it. An error also leaves `reports/ERROR_<time>.json`."""
 
     def advice() -> str:
-        seals = resumption.newest_seals(ready.config, folder).values()
+        seals = resumption.newest_seals(ready.config, folder)
         if ready.admission is None:
             verb = ["sft" if warm_start_only else "train", *(["--resume"] if seals else [])]
-        elif any(seal.marks.get(STOPPED) or seal.marks.get(HACKING) for seal in seals):
+        elif any(seal.marks.get(STOPPED) or seal.marks.get(HACKING) for seal in seals.values()):
             # Only then: in all other cases a gated run resumes by itself (`resumption.resumes_by_itself`).
             verb = ["ppo-runner", f"--resume-from={LATEST_GATED}"]
         else:
             verb = ["sft", "--gated"] if warm_start_only else ["ppo-runner"]
         flags = [word for one in overrides for word in ("--set", one)]
         command = shlex.join(["askgate", *verb, "--config", str(ready.path), *flags])
-        return f"to resume from the newest checkpoint: {command}" if seals else f"to start again: {command}"
+        several = len(ready.config.seeds) > 1
+        steps = [f"{one.step} of seed {seed}" if several else f"{one.step}" for seed, one in seals.items()]
+        resumes = f"to resume from the newest checkpoint, step {' and '.join(steps)}"
+        return f"{resumes}: {command}" if seals else f"to start again: {command}"
 
     try:
         yield

@@ -5,6 +5,7 @@ Names and tags are in `runs/names.json`, outside the run folders, so that naming
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tarfile
 from contextlib import suppress
@@ -15,9 +16,10 @@ import msgspec
 import yaml
 from msgspec import Struct
 
+from ..config.loader import load_train_config
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import PACKAGE_FACTS, last_bytes, read_json, read_record, write_json
+from ..core.files import HOME, PACKAGE_FACTS, last_bytes, read_json, read_record, write_json
 from ..core.model_files import model_sha256
 from ..runtime.lock import is_locked
 
@@ -166,6 +168,29 @@ def effective_config(run: Path) -> dict[str, Any]:
     except (OSError, yaml.YAMLError):
         return {}
     return read if isinstance(read, dict) else {}
+
+
+def config_of(run: Path) -> Path:
+    """Config of a run: the first file with the settings that took effect, else the record of these settings."""
+    effective, here = effective_config(run), [Path().glob(pattern) for pattern in ("data/own/*/*.yaml", "*.yaml")]
+    configs = {path.relative_to(HOME) for path in (HOME / "configs").glob("*.yaml")} | {*Path("configs").glob("*.yaml")}
+    for path in (*sorted(configs), *(path for paths_here in here for path in sorted(paths_here))):
+        with suppress(BadInput):
+            # A config of profile `local` that runs with a ticket has the profile of the ticket.
+            if load_train_config(path).model_dump(mode="json") | {"profile": effective.get("profile")} == effective:
+                return path
+    return run / paths.EFFECTIVE_CONFIG
+
+
+def resume_command(refused: Path) -> str:
+    """Command that resumes the newest stopped local run of this folder; empty if there is none, or only with the config
+    `refused`."""
+    for one in list_runs():
+        run = paths.RUNS / one.id
+        is_local = not one.gated and (run / paths.LOCAL_CHECKPOINTS).is_dir()
+        if one.state == "stopped" and is_local and (config := config_of(run)) != refused:
+            return shlex.join(["askgate", "train", "--resume", "--config", str(config)])
+    return ""
 
 
 def _last_step(metrics: Path) -> int:

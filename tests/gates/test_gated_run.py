@@ -183,7 +183,9 @@ def _interrupt(*given: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(("saved", "purpose"), [(0, "to start again"), (1, "to resume from the newest checkpoint")])
+@pytest.mark.parametrize(
+    ("saved", "purpose"), [(0, "to start again"), (1, "to resume from the newest checkpoint, step 1")]
+)
 def test_the_same_command_continues_an_interrupted_run(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, saved: int, purpose: str
 ) -> None:
@@ -212,7 +214,7 @@ def test_only_a_stopped_run_needs_a_flag_to_resume(
     (folder / "own_callback.py").write_text(OWN_CALLBACK)
     config = write_config(folder, steps=2, callbacks=["own_callback:Enough"])
     resumes = (
-        "to resume from the newest checkpoint: "
+        "to resume from the newest checkpoint, step 1: "
         f"askgate ppo-runner --resume-from=checkpoints/rc1/latest --config {config}"
     )
     with pytest.raises(Stop):

@@ -171,7 +171,11 @@ def test_an_edited_seal_is_refused(place: Path, askgate: Askgate) -> None:
 def test_a_config_that_the_run_never_had_is_refused(place: Path, askgate: Askgate) -> None:
     done = askgate("evaluate", "--config", write_config(place, **RUN, lr=0.5))
     assert done.code == 2
-    assert "the run had another lr" in done.err
+    (run,) = all_runs()
+    assert f"the run had another lr. What to do: name its config: askgate eval --config {run}/reports" in done.err
+    write_config(place, **RUN).rename("trained.yaml")
+    write_config(place, **RUN, lr=0.5)
+    assert "name its config: askgate eval --config trained.yaml" in askgate("eval", "--config", "own.yaml").err
 
 
 def test_the_curves_are_among_the_inputs(place: Path, askgate: Askgate) -> None:

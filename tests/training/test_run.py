@@ -241,7 +241,7 @@ def test_a_user_callback_may_end_the_run(place: Path, askgate: Askgate) -> None:
     (place / "own_callback.py").write_text(OWN_CALLBACK)
     done = askgate("train", "--config", write_config(place, callbacks=["own_callback:Enough"]))
     assert done.code == 1
-    resumes = "to resume from the newest checkpoint: askgate train --resume --config "
+    resumes = "to resume from the newest checkpoint, step 2: askgate train --resume --config "
     assert f"a callback ended the run: two steps will do; {resumes}" in done.err
     assert [line["step"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
     assert not list((place / "reports").glob("ERROR_*"))
