@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Context, Option
 
 from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SEED, TEMPLATES, SourceName
+from ..core.errors import BadInput
 from . import options, parse, show
 
 if TYPE_CHECKING:
@@ -284,7 +285,13 @@ def samples(
     from .dialogue import DialoguePrinter, sample_rows, turn_rows
 
     printer = DialoguePrinter(lang := terminal_language())
-    chosen = list(islice((one for one in read_records(pool, Sample) if one.hidden is not None or not need_ask), n))
+    try:
+        chosen = list(islice((one for one in read_records(pool, Sample) if one.hidden is not None or not need_ask), n))
+    except BadInput:
+        from ..training.own_data import refuse_rows  # a slow import
+
+        refuse_rows(pool)
+        raise
     if not chosen:
         show.note(f"{pool}: no sample needs a clarifying question", f"{pool}：没有需要提问的样本")
     for one in chosen:

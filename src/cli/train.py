@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,7 +54,7 @@ def train(
     if model and not data:
         overrides = [f"base_model={model}", *(overrides or ())]
     own = _plan_own_run(config, model, data, overrides, resume, planned, as_json) if data else nullcontext(config)
-    with _naming_flag(model), own as path:
+    with _naming_flags(config, model, data, resume), own as path:
         _say_profile_of(path, overrides)
         if planned:
             found = preflight(path, None, overrides, planned=True).forecast or plan(path, overrides)
@@ -146,11 +147,21 @@ def _set_flags(overrides: list[str] | None) -> list[str]:
 
 
 @contextmanager
-def _naming_flag(model: str) -> Iterator[None]:
-    """Names --model instead of the setting `base_model`, which the user has not typed."""
+def _naming_flags(config: Path, model: str, data: Path | None, resume: bool) -> Iterator[None]:
+    """Names --model instead of the setting `base_model`, which the user has not typed, and --data, or the command that
+    resumes a run, where the data of the config is missing."""
     try:
         yield
     except BadInput as error:
+        from ..training.run_list import resume_command
+
+        if error.what.endswith("is not there") and data is None:
+            if resume and (command := resume_command(config)):
+                remedy = f"resume the newest stopped run: {command}"
+                raise BadInput(error.what, where=error.where, remedy=remedy) from error
+            if model:
+                remedy = f"give your own rows with --data FILE, or {error.remedy}"
+                raise BadInput(error.what, where=error.where, remedy=remedy) from error
         if not model or not error.where.endswith("base_model"):
             raise
         raise BadInput(error.what, where="--model", remedy=error.remedy) from error
@@ -170,7 +181,7 @@ def _plan_own_run(
     `as_json` the plan goes to standard error.
 
     A plan, a refused step and a refused resumption leave the config of the earlier run as it was, or none: the next
-    resumption reads it.
+    resumption reads it. A new run keeps a copy of it if it differs, because the user may have edited it.
     """
     from ..config.loader import load_train_config
     from ..core.files import atomic_write
@@ -191,6 +202,8 @@ def _plan_own_run(
     plan = make_plan(model, found)
     path = config_file(plan, found)
     earlier, is_tried = path.read_bytes() if path.exists() else None, False
+    copies = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
+    copy = next(one for one in copies if not one.exists())
 
     def restore() -> None:
         if earlier is None:
@@ -198,9 +211,12 @@ def _plan_own_run(
         else:
             with atomic_write(path) as handle:
                 handle.write(earlier)
+            copy.unlink(missing_ok=True)
 
     try:
         write_run_config(plan, found, overrides or (), resume)
+        if earlier is not None and not resume and earlier != path.read_bytes():
+            copy.write_bytes(earlier)
         load_train_config(path, overrides)  # a wrong --set is refused before a step is tried
         _say_plan(plan, found, path, say)
         if not resume and not planned:
@@ -209,9 +225,11 @@ def _plan_own_run(
                 took = f"{try_step(path, model, found, overrides or ()):.0f} s"
             say(f"one step works ({took} with loading); training", f"试一步成功（含加载 {took}），开始训练")
         is_tried = True
+        if copy.exists() and not planned:
+            say(f"the earlier config had other settings; it is in {copy} now", f"原配置有所不同，已另存为 {copy}")
         yield path
-    except BadInput:
-        if resume or not is_tried:
+    except BaseException as error:
+        if not is_tried or (resume and isinstance(error, BadInput)):
             restore()
         raise
     finally:

@@ -8,6 +8,7 @@ samples are built once, into `data/own/NAME-HASH/`, where HASH is of the file an
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections import Counter
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from askgate_env.types import Sample, Task
 
 from ..core import defaults
 from ..core.errors import BadInput
-from ..core.files import sha256_file, sidecar
+from ..core.files import explain_read_errors, sha256_file, sidecar
 from ..core.jsonl import ROWS_LISTED, decode, grouped, read_records
 from ..data.pool.build import build_pool, largest_plan
 from ..data.pool.plan import BuildPlan
@@ -34,10 +35,13 @@ from ..data.readers.official import OfficialSource
 from ..data.readers.official_files import remarks, skipped_rows, why_no_asks
 from ..runtime.progress import Reporter
 
-OWN = Path("data/own")
+OWN, POOL = Path("data/own"), Path("parts/pool.jsonl")
 MAX_HELD_OUT = 245
+NAME_FILE = "name a .jsonl, .csv or .tsv file with your rows"
 READER = 5
 """Version of the readers: a pool that an older version made of the same file is built again."""
+LONGEST_COLUMN = 40
+"""Characters of the name of a CSV column; a longer text is no header."""
 
 
 NO_HELD_OUT_ASK = (
@@ -74,7 +78,7 @@ class OwnData:
 def prepare_own_data(file: Path, reporter: Reporter) -> OwnData:
     """Builds pool and held-out samples from a file, unless they are there already."""
     source = _source(file)
-    folder = OWN / f"{file.stem}-{hashlib.sha256(f'{READER} {sha256_file(file)}'.encode()).hexdigest()[:8]}"
+    folder = _folder(file)
     suffix = file.suffix.lower() if file.suffix.lower() in CSV else ".jsonl"
     copy = folder / ("gsm8k" if source == "dir" else "") / f"{file.stem}{suffix}"
     is_new = not folder.exists()
@@ -92,8 +96,29 @@ def prepare_own_data(file: Path, reporter: Reporter) -> OwnData:
         raise BadInput(what, where=where, remedy=remedy) from None
 
 
+def refuse_rows(path: Path) -> None:
+    """Refuses a file of the user's rows where a pool is needed, with the command that shows its samples."""
+    if sidecar(path).exists() or not path.is_file():
+        return
+    try:
+        _source(path)
+    except BadInput:
+        return
+    pool = _folder(path) / POOL
+    show = f"askgate samples {pool}"
+    remedy = (
+        f"type {show}" if pool.exists() else f"type askgate train --model models/tiny --data {path} --plan, then {show}"
+    )
+    raise BadInput("is a file of rows, not a pool", where=str(path), remedy=remedy)
+
+
+def _folder(file: Path) -> Path:
+    """Folder of the pool and the held-out samples that are made of a file."""
+    return OWN / f"{file.stem}-{hashlib.sha256(f'{READER} {sha256_file(file)}'.encode()).hexdigest()[:8]}"
+
+
 def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Reporter) -> OwnData:
-    pool, shadow = folder / "parts" / "pool.jsonl", folder / "parts" / "held_out.jsonl"
+    pool, shadow = folder / POOL, folder / "parts" / "held_out.jsonl"
     copy.parent.mkdir(parents=True, exist_ok=True)
     if file.resolve() != copy.resolve():
         shutil.copyfile(file, copy)
@@ -133,8 +158,11 @@ def _prepare(file: Path, source: str, folder: Path, copy: Path, reporter: Report
 
 def _source(file: Path) -> str:
     """`messages` or `dir` (word problems: most answers have `####`), by the rows that have an answer."""
+    if file.is_dir():
+        raise BadInput("is a folder, and a file is needed", where=str(file), remedy=NAME_FILE)
     if not file.is_file():
-        raise BadInput("no such file", where=str(file), remedy="name a .jsonl file with your rows")
+        raise BadInput("no such file", where=str(file), remedy=NAME_FILE)
+    _refuse_other_format(file)
     decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
     rows = [(f"{file}:{at}", decode(decoder, line, f"{file}:{at}")) for at, line in row_lines(file)]
     if not rows:
@@ -152,3 +180,19 @@ def _source(file: Path) -> str:
     if isinstance(row, dict) and "question" in row:
         has += ", and `answer` is missing"
     raise BadInput(f"the row has {has}", where=where, remedy=messages.ROW_FORMAT)
+
+
+def _refuse_other_format(file: Path) -> None:
+    """Refuses a CSV file with another ending, and a file whose ending and first line are not those of rows."""
+    suffix = file.suffix.lower()
+    with explain_read_errors(file), file.open("rb") as handle:
+        first = handle.readline(4096).strip()
+    if suffix in CSV or not first or first[:1] in b"{[\xef\xfe\xff":  # JSON, or a byte order mark
+        return
+    cells = [cell.strip() for cell in re.split("[,;\t]", first.decode(errors="replace"))]
+    if len(cells) > 1 and all(0 < len(cell) <= LONGEST_COLUMN and cell.isprintable() for cell in cells):
+        what, remedy = "looks like the header of a CSV file", f"name it {file.with_suffix('.csv').name}"
+        raise BadInput(what, where=f"{file}:1", remedy=remedy)
+    if suffix != ".jsonl":
+        remedy = "save them as .jsonl, .csv or .tsv; spreadsheet programs write CSV (UTF-8)"
+        raise BadInput("has no rows that can be read", where=str(file), remedy=remedy)

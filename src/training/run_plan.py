@@ -138,6 +138,8 @@ def write_run_config(plan: RunPlan, data: OwnData, overrides: Sequence[str] = ()
     """Writes the config of the run, with its `--set` overrides, into the folder of the data, for `askgate train
     --config FILE` and `askgate eval --config FILE`. A resumed run keeps the settings that it began with."""
     path = config_file(plan, data)
+    if resume and path.exists() and not overrides:
+        return path
     text = "# Made by `askgate train --model --data`; edit it and run `askgate train --config` on it.\n"
     settings = with_overrides(read_yaml(path) if resume and path.exists() else plan.settings, overrides)
     with atomic_write(path) as handle:

@@ -102,6 +102,19 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate, monkey
     assert "one step failed: " in broken.err
     assert broken.err.count("What to do: ") == 1
     assert yaml.safe_load(config.read_text()) == written, "a refused step leaves the config of the run"
+    monkeypatch.setattr("src.training.run_plan.try_step", lambda *_: 1.0)
+    copy = config.with_name("train-model.1.yaml")
+    assert not copy.exists()
+    config.write_text(edited := f"# Mine.\n{config.read_text().replace('batch_size: 2', 'batch_size: 4')}")
+    assert askgate(*own, "--resume").code == 2
+    assert config.read_text() == edited
+    again = askgate(*own, *flags, *watch, "--set", "steps=1")
+    assert again.code == 0, again.err
+    assert f"the earlier config had other settings; it is in {copy} now" in again.out
+    assert copy.read_text() == edited
+    assert askgate(*own, *flags, *watch).code == 0
+    assert "steps: 1\n" in config.with_name("train-model.2.yaml").read_text()
+    assert copy.read_text() == edited, "an older copy is kept"
 
 
 def test_json_of_a_plan_is_all_of_standard_output(place: Path, askgate: Askgate) -> None:
@@ -146,6 +159,46 @@ def test_a_file_in_another_format_is_named_with_its_row(
         prepare_own_data(Path("my.jsonl"), TO_LOG)
     assert said in str(refused.value)
     assert not list(Path("data").glob("own/*")), "nothing of a refused file is kept"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said", "chinese"),
+    [
+        ("faq.txt", b"question,answer\nHi?,yes\n", "faq.txt:1: looks like the header of a CSV file", "改名为 faq.csv"),
+        ("faq.jsonl", "问题,答案\n".encode(), "What to do: name it faq.csv", "像是 CSV 文件的表头"),
+        ("faq.xlsx", b"PK\x03\x04\x14\x00", "has no rows that can be read. What to do: save them as ", "请另存为"),
+        ("folder", None, "folder: is a folder, and a file is needed. What to do: name a .jsonl, ", "这是目录"),
+        ("none", None, "none: no such file. What to do: name a .jsonl, .csv or .tsv file with your rows", "文件不存在"),
+        ("empty.jsonl", b'{"messages": []}\n', "empty.jsonl:1: skipped: `messages` is empty", "`messages` 为空"),
+    ],
+)  # fmt: skip
+def test_what_is_no_file_of_rows_is_refused_with_what_to_type(
+    name: str, content: bytes | None, said: str, chinese: str, place: Path, askgate: Askgate,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    Path("folder").mkdir()
+    if content is not None:
+        Path(name).write_bytes(content)
+    train = ("train", "--model", "model", "--data", name)
+    assert said in askgate(*train).err
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    assert chinese in askgate(*train).err
+
+
+def test_a_file_of_rows_is_not_taken_for_a_pool(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_messages(Path("my.jsonl"), "en")
+    refused = askgate("samples", "my.jsonl")
+    assert refused.code == 2
+    typed = (
+        "my.jsonl: is a file of rows, not a pool. What to do: type askgate train --model models/tiny --data my.jsonl"
+    )
+    assert refused.err.startswith(f"askgate: {typed} --plan, then askgate samples ")
+    prepare_own_data(Path("my.jsonl"), TO_LOG)
+    pool = refused.err.split()[-1].removesuffix(".")
+    assert askgate("samples", pool).code == 0
+    assert f"What to do: type askgate samples {pool}." in askgate("samples", "my.jsonl").err
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    assert "这是数据文件，不是样本池" in askgate("samples", "my.jsonl").err
 
 
 @pytest.mark.parametrize("encoding", ["gbk", "utf-16"])

@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from src.core.model_files import model_sha256
 from src.core.paths import all_runs, run_of
 from src.runtime.lock import lock_folder
@@ -55,6 +57,43 @@ def test_runs_are_listed_named_tagged_and_deleted(place: Path, askgate: Askgate)
     )
     assert files_of(first) == before
     assert listed(askgate)[0]["tags"] == ["keep"]
+
+
+STOPS = """
+from src.core.api import Callback, Stop
+
+class Stops(Callback):
+    def on_step(self, engine, result):
+        raise Stop("one step will do")
+"""
+
+
+def test_messages_name_the_run_and_model_that_are_meant(
+    place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
+    (finished,) = all_runs()
+    assert "askgate make-min-data" in askgate("train", "--resume").err, "no run is stopped"
+    Path("stops.py").write_text(STOPS)
+    write_config(place, callbacks=["stops:Stops"]).rename("stopped.yaml")
+    assert askgate("train", "--config", "stopped.yaml").code == 1
+    named = f"{finished}/checkpoints/local/final_model, the newest finished model"
+    gone = "checkpoints/local/final_model"
+    commands = ("chat", gone), ("eval", "--model", gone), ("export-gguf", "--model", gone, "--out", "a.gguf")
+    for command in commands:
+        assert f"{gone}: no such" in askgate(*command).err
+        assert f"What to do: name {named}." in askgate(*command).err
+    bare = askgate("train", "--resume").err
+    assert (
+        "data/train_min.jsonl is not there. What to do: resume the newest stopped run: askgate train --resume" in bare
+    )
+    assert bare.endswith("--config stopped.yaml.\n")
+    rows = askgate("train", "--model", "model").err
+    assert "What to do: give your own rows with --data FILE, or make it: askgate make-min-data." in rows
+    monkeypatch.setenv("ASKGATE_LANG", "zh")
+    assert "继续最近一次停止的运行：askgate train --resume --config stopped.yaml" in askgate("train", "--resume").err
+    assert "请用 --data 文件 给出自己的数据" in askgate("train", "--model", "model").err
+    assert f"请写 {finished}/checkpoints/local/final_model" in askgate("chat", gone).err
 
 
 def test_a_run_that_a_release_names_is_not_deleted(place: Path, askgate: Askgate) -> None:

@@ -241,6 +241,8 @@ def _item(row: MessagesRow, fields: Collection[str]) -> Item | str:
         roles = ", ".join(dict.fromkeys(role or "none" for role, _ in turns))
         known = f"known are {', '.join(sorted(USERS))} for the user and {', '.join(sorted(ASSISTANTS))} for the model"
         return f"no message of a user: its roles are {roles}; {known}"
+    if not question and (named := [name for name in ("messages", "conversations") if name in fields]):
+        return f"`{named[0]}` is empty"
     if not question:
         has = ", ".join(sorted(fields)) or "no fields"
         return f"the row has {has}: give `messages` with role and content, `conversations`, or `instruction`"
