@@ -156,10 +156,13 @@ def kpi(profile: ProfileName | None = None, as_json: options.Json = False) -> No
     from ..core.files import write_json
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import KPIS, measure
+    from ..loop.profile_loop import has_reports
 
-    found = measure(load_profile(options.chosen_profile(profile)), newest_evaluation())
-    write_json(KPIS, found)
-    show.result(found, as_json, _print_kpis, KPIS)
+    found, made = measure(load_profile(options.chosen_profile(profile)), newest_evaluation()), []
+    if has_reports():
+        write_json(KPIS, found)
+        made = [KPIS]
+    show.result(found, as_json, _print_kpis, *made)
 
 
 def sync(

@@ -115,13 +115,15 @@ def report(profile: ProfileName | None = None, evaluation: Path | None = None, a
     The exit code is 0 only if both rounds, the evidence and the results passed and every amber is signed off.
     """
     from ..config.profile import load_profile
-    from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1
+    from ..loop.profile_loop import has_reports
+    from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, write_rc1
     from ..training.verify_results import verify_results
 
     if evaluation is not None and not evaluation.is_file():
         raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate eval`")
     verify_results(False, show.Terminal().message, evaluation)
-    found = write_rc1(load_profile(options.chosen_profile(profile)), evaluation)
+    is_kept = has_reports()
+    found = (write_rc1 if is_kept else gather_run)(load_profile(options.chosen_profile(profile)), evaluation)
     if as_json:
         show.print_json(found)
     else:
@@ -136,7 +138,8 @@ def report(profile: ProfileName | None = None, evaluation: Path | None = None, a
             show.say(f"{state} {both(one.name, one.name_zh)}: {text}")
         if found.training_run:
             show.say(f"about run {found.training_run}", f"针对运行 {found.training_run}")
-        show.wrote(RC1_PAGE, RC1_JSON)
+        if is_kept:
+            show.wrote(RC1_PAGE, RC1_JSON)
     if not found.passed:
         raise typer.Exit(1 if all(one.genuine for one in found.verdict) else 2)
 
@@ -147,12 +150,12 @@ def review(
     """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
-    from ..loop.profile_loop import open_loop
+    from ..loop.profile_loop import has_reports, open_loop
     from ..loop.sync import amber_line
     from ..pages.review import write_review
 
-    loop = open_loop(options.chosen_profile(profile))
-    found, made = write_review(days, measure(loop.profile, newest_evaluation()), loop.lights())
+    loop, is_kept = open_loop(options.chosen_profile(profile)), has_reports()
+    found, made = write_review(days, measure(loop.profile, newest_evaluation()), loop.lights(), is_kept)
     if as_json:
         show.print_json(found)
         return

@@ -20,7 +20,7 @@ from ..config.profile import NAMES, Profile, load_profile
 from ..core.defaults import ProfileName
 from ..core.errors import BadInput
 from ..core.files import code_sha256, read_json
-from ..core.paths import all_runs
+from ..core.paths import REPORTS, all_runs
 from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, verify_ledger, verify_report
 from ..runtime.lock import is_held
@@ -134,6 +134,11 @@ def _count_rounds(loop: ProfileLoop) -> None:
 def has_run() -> bool:
     """Whether a loop, a round or a training was run in this folder."""
     return bool(profiles_run() or all_runs())
+
+
+def has_reports() -> bool:
+    """Whether a report on this folder is worth a file: it has a run, or reports of single commands."""
+    return has_run() or REPORTS.is_dir()
 
 
 def profiles_run() -> list[ProfileName]:

@@ -99,11 +99,13 @@ class Review(Record, frozen=True):
 
 
 def write_review(
-    days: int, kpis: Mapping[str, Mapping[str, Kpi]], lights: Sequence[Light]
+    days: int, kpis: Mapping[str, Mapping[str, Kpi]], lights: Sequence[Light], is_kept: bool = True
 ) -> tuple[Review, list[Path]]:
-    """Review the last days, and write it as Markdown, as a page and as JSON: all or none."""
+    """Review the last days, and write it as Markdown, as a page and as JSON: all or none, without `is_kept` none."""
     now = datetime.now(UTC)
     found = review(now, days, kpis, lights)
+    if not is_kept:
+        return found, []
     contents = {".md": markdown(found), ".html": opened_in(review_page(found)), ".json": json_bytes(found)}
     made = {(FOLDER / now.strftime(NAME)).with_suffix(ending): content for ending, content in contents.items()}
     with atomic_files() as start:

@@ -104,6 +104,11 @@ def test_before_a_run_all_lights_are_grey(askgate: Askgate) -> None:
     listed = [line.split()[1] for line in askgate("status", "--profile", "rc1").out.splitlines() if "grey" in line]
     assert listed == [light["stage"] for light in found["lights"]], "names, as the logs of the stages have them"
     assert "run_local_rc1.sh" in found["next"]
+    for arguments, code in (("kpi",), 0), (("review",), 0), (("report",), 1), (("report", "--json"), 1):
+        shown = askgate(*arguments)
+        assert shown.code == code
+        assert "wrote" not in shown.out
+    assert not list(Path().iterdir()), "nothing is reported, so nothing is written"
 
 
 def test_the_stages_of_rc1_can_be_read_before_they_run(askgate: Askgate) -> None:
@@ -215,6 +220,7 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(askgate: Askgate, monkeypatch: 
 
 
 def test_kpis_are_written_and_shown(askgate: Askgate) -> None:
+    Path("reports").mkdir(exist_ok=True)
     assert askgate("kpi").code == 0
     found = json.loads(Path("reports/kpi.json").read_text())
     assert set(found) == {"quality", "engineering"}
