@@ -211,8 +211,8 @@ class Enough(Callback):
 def test_only_a_stopped_run_needs_a_flag_to_resume(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (folder / "own_callback.py").write_text(OWN_CALLBACK)
-    config = write_config(folder, steps=2, callbacks=["own_callback:Enough"])
+    (folder / "gated_callback.py").write_text(OWN_CALLBACK)
+    config = write_config(folder, steps=2, callbacks=["gated_callback:Enough"])
     resumes = (
         "to resume from the newest checkpoint, step 1: "
         f"askgate ppo-runner --resume-from=checkpoints/rc1/latest --config {config}"
