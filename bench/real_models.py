@@ -2,7 +2,7 @@
 AmbigNQ.
 
     python bench/real_models.py model --out DIR/smollm2            weights of the local judge (GGUF) as a model folder
-    python bench/real_models.py data --data_dir OFFICIAL --out DIR [--tools wiki,calc] [--builtin 10000] [--held 0.25]
+    python bench/real_models.py data --data_dir OFFICIAL --out DIR [--tools wiki,calc] [--builtin 10000]
     python bench/learning.py run --config bench/smollm2.yaml --device cuda --model DIR/smollm2 --data DIR \\
         --out results --arm sft --seed 1 --save DIR/sft1
     python bench/learning.py run ... --arm sft_grpo --seed 1 --start DIR/sft1 --set strategy_options.group_size=6
@@ -14,8 +14,7 @@ The GGUF is dequantized (Q4_1), so the weights are those of SmolLM2 rounded to 4
 information, so each is used once per seed, with other words around it; the printed counts say how often. *Held out*:
 records of the shadow part (one in seven, by a hash of the source id), each once; all that lack information, and a
 number of complete ones. Of UMWP only the categories 1 (missing information) and 2 (ambiguous amount) are used.
-`--builtin N` adds N generated English samples to the pool, not to the held-out samples. `--held SHARE` holds out that
-share of the records of the train part too, for narrower intervals.
+`--builtin N` adds N generated English samples to the pool, not to the held-out samples.
 """
 
 from __future__ import annotations
@@ -78,19 +77,15 @@ def make_model(out: Path) -> None:
     read_tokenizer(GGUFReader(path)).save_pretrained(out)
 
 
-def make_data(data_dir: Path, out: Path, tools: tuple[str, ...], builtin: int, held: float) -> None:
+def make_data(data_dir: Path, out: Path, tools: tuple[str, ...], builtin: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    records, metas = _built(data_dir, "train", TRAIN, tools)
-    train = [one for one in records if not _is_moved(one, held)]
-    moved = [
-        replace(one, provenance=replace(one.provenance, split="shadow")) for one in records if _is_moved(one, held)
-    ]
+    train, metas = _built(data_dir, "train", TRAIN, tools)
     if builtin:
         generated, meta = _generated(builtin, tools)
         train, metas = [*train, *generated], [*metas, meta]
     _write(out / "pool.jsonl", train, metas)
     shadow, metas = _built(data_dir, "shadow", SHADOW, tools)
-    _write(out / "held_out.jsonl", _held_out([*shadow, *moved], times=1 + len(moved) // len(shadow)), metas)
+    _write(out / "held_out.jsonl", _held_out(shadow), metas)
 
 
 def _built(
@@ -122,31 +117,21 @@ def _generated(n: int, tools: tuple[str, ...]) -> tuple[list[Sample], PoolMeta]:
         return list(read_records(file, Sample)), meta
 
 
-def _is_moved(sample: Sample, held: float) -> bool:
-    """Whether a sample of the train part is held out, by a hash of its record."""
-    digest = hashlib.sha256(f"held:{_record(sample)}".encode()).digest()
-    return int.from_bytes(digest[:4]) < held * 2**32
-
-
-def _record(sample: Sample) -> str:
-    return sample.provenance.source_id.partition("/")[0]
-
-
 def _is_used(sample: Sample) -> bool:
     return sample.provenance.source != "umwp" or not sample.ambiguity or bool(CATEGORIES & {*sample.ambiguity})
 
 
-def _held_out(samples: Sequence[Sample], times: int) -> Iterator[Sample]:
-    """One sample per record: all that lack information, then `times` the number of complete ones in `COMPLETE`."""
+def _held_out(samples: Sequence[Sample]) -> Iterator[Sample]:
+    """One sample per record: all that lack information, then complete ones."""
     used: set[str] = set()
     counts: Counter[str] = Counter()
     for needs in (True, False):
         for sample in samples:
-            group, source = _record(sample), source_of(sample)
+            group, source = sample.provenance.source_id.partition("/")[0], source_of(sample)
             if (
                 sample.needs_clarification != needs
                 or group in used
-                or (not needs and counts[source] >= times * COMPLETE[source])
+                or (not needs and counts[source] >= COMPLETE[source])
             ):
                 continue
             used.add(group)
@@ -184,13 +169,12 @@ def main() -> None:
     data.add_argument("--out", type=Path, required=True)
     data.add_argument("--tools", default=",".join(TOOLS))
     data.add_argument("--builtin", type=int, default=0, help="generated samples to add to the pool")
-    data.add_argument("--held", type=float, default=0.0, help="share of the train part that is held out too")
     arguments = parser.parse_args()
     if arguments.verb == "model":
         make_model(arguments.out)
     else:
         tools = tuple(filter(None, arguments.tools.split(",")))
-        make_data(arguments.data_dir, arguments.out, tools, arguments.builtin, arguments.held)
+        make_data(arguments.data_dir, arguments.out, tools, arguments.builtin)
 
 
 if __name__ == "__main__":
