@@ -68,23 +68,36 @@ def test_a_short_question_about_another_name_is_no_leak() -> None:
     assert len(pool) in likeness([*pool, f"想问问{shadow[0]}"], shadow).matches
 
 
-def test_another_name_in_wording_of_fifty_samples_is_no_leak() -> None:
-    """The wording is in few samples, but in samples that have nothing else in common: it was not planted."""
-    opener = "I'm trying to find something out about {}'s mayor."
-    closer = (
-        "I could not find it in the archive or in any of the books that they have there, and nobody at the desk knew. "
-        "Thank you very much in advance for any help with this, and please take all the time that you need for it."
-    )
-    question = opener + " In {} year did the mayor pass away? " + closer
-    others = wordy(6_000, V2, seed=1)
-    pool = [sample.original for sample in others]
-    pool += [f"{opener.format(f'Town{k}')} {pool[k]}" for k in range(50)]
-    pool += [f"{pool[k]} {closer}" for k in range(50, 100)]
-    pool += [f"Please look this up for me. In which year did the mayor pass away? {pool[k]}" for k in range(100, 150)]
-    shadow = [question.format("Aberport", "which")]
-    assert likeness([*pool, question.format("Sulville", "what")], shadow).count == 0
-    copies = [f"{question.format('Aberport', 'what')} {'!' * times}" for times in range(60)]
-    assert likeness(pool + copies, shadow).matches >= set(range(len(pool), len(pool) + 60))
+OPENER = "I'm trying to find something out about {}'s mayor."
+SEARCHED = (
+    "I could not find it in the archive or in any of the books that they have there, and nobody at the desk knew."
+)
+THANKS = "Thank you very much in advance for any help with this, and please take all the time that you need for it."
+SIBLING = f"{OPENER} In {{}} year did the mayor pass away? {SEARCHED} {THANKS}"
+
+
+@pytest.fixture(scope="module")
+def with_rare_wording() -> list[str]:
+    """A pool in which each part of `SIBLING` is in fifty samples that have nothing else of it."""
+    pool = [sample.original for sample in wordy(6_000, V2, seed=1)]
+    joints = "I see. In short, I see. Thank you. Is that right? I wonder."
+    parts = (OPENER.format("Dunwick"), "In which year did the mayor pass away?", SEARCHED, THANKS, joints)
+    return pool + [f"{part} {pool[50 * place + k]}" for place, part in enumerate(parts) for k in range(50)]
+
+
+@pytest.mark.parametrize("count", [1, 6, 20])
+def test_other_names_in_rare_wording_are_no_leak(with_rare_wording: list[str], count: int) -> None:
+    siblings = [SIBLING.format(f"Town{k}", "what") for k in range(count)]
+    assert likeness([*with_rare_wording, *siblings], [SIBLING.format("Aberport", "which")]).count == 0
+
+
+@pytest.mark.parametrize("count", [1, 6, 60])
+def test_copies_in_rare_wording_are_leaks(with_rare_wording: list[str], count: int) -> None:
+    """A word beside the name is replaced in each copy, and another elsewhere."""
+    copy = SIBLING.format("Aberport", "what").replace("about", "regarding")
+    copies = [f"{copy} {'!' * times}" for times in range(count)]
+    found = likeness([*with_rare_wording, *copies], [SIBLING.format("Aberport", "which")])
+    assert found.matches == {len(with_rare_wording) + k for k in range(count)}
 
 
 def test_a_chinese_name_of_common_characters_is_no_common_word() -> None:

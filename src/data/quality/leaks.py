@@ -15,12 +15,13 @@ one field says nothing about the other. Similarity is the largest of three numbe
 The last two ask what the shadow text has, not what the pool text adds. So they search inside a longer text only for a
 shadow text of some length, and for changed words only in one place; and they count only where the part that is unique
 to the shadow text is shared too (`UniquePart`): an honest sibling from the same generator has the same wording but
-other names and numbers.
+other names and numbers. In a large pool the wording of a few samples can be as rare as names. So bigrams of
+the unique part do not count if `MIN_UNRELATED` samples have them that have little else of the shadow text. Planted
+copies are no such samples, however many there are.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -60,13 +61,17 @@ RARITY_FLOOR = 0.3
 """Least weight of a token. Without it two texts of nothing but fixed wording would have no similarity."""
 UNIQUE_BIGRAMS = 8
 """Number of bigrams that make the unique part, with all that are as rare: two names with their neighbours."""
-WORDING_RATIO = 5
+WORDING_RATIO = 20
 """A bigram that is this many times as frequent as the rarest is wording: a short question may have one name of two
 bigrams."""
 MIN_WORDING_SHARE = 0.02
-"""A bigram in a smaller share of samples is not wording if more than `WORDING_RATIO` samples are similar to the shadow
-text: they may be planted copies, which make its bigrams frequent. A text planted in a larger share of samples fails the
-gate on duplicates."""
+"""A bigram in a smaller share of samples is not yet wording: copies that are planted often make bigrams frequent."""
+MIN_UNRELATED = 10
+"""Number of unrelated samples with a bigram that shows it to be wording all the same."""
+MIN_OWN_SHARED = 0.35
+"""Share of the unique part without such wording that a leak has at least."""
+RELATED_SHARE = 0.4
+"""Share of the bigrams of a shadow text from which a sample is related to it: such as a copy in a longer text."""
 MIN_UNIQUE_SHARED = 0.7
 """Share of the unique part that a leak has. Three changed words spoil few bigrams of a name; another name, all."""
 MIN_UNIQUE_SHARED_IF_REPLACED = 0.65
@@ -91,8 +96,19 @@ class Match:
     pool: int
     shadow: int
     similarity: float
-    if_planted: bool = False
-    """Whether the pair is a leak only if the shadow text was planted many times (`MIN_WORDING_SHARE`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarPair:
+    """A text of the pool and a similar text of the shadow set."""
+
+    pool: int
+    shadow: int
+    similarity: float
+    rare: U64 | None = None
+    """The bigrams of the shadow text's unique part; None if the texts are alike in all."""
+    is_shared: Flags | None = None
+    """Flags of those that the pool's text has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +150,16 @@ def similar_in_shards(
         shard_streams = [[stream for view in shard for stream in view] for shard in shards]
         measured = _measure_pool(shard_streams, views, starts, samples or sum(texts), theirs, shadow, workers)
         shared = workers.share(measured)
-        calls = ((shared, shadow[0].texts, n, threshold, views, *streams) for streams in shard_streams)
+        calls = ((shared, n, threshold, views, *streams) for streams in shard_streams)
         found = [
-            replace(match, pool=start + match.pool)
-            for start, matches in zip(starts.tolist(), workers.map(_matches, calls), strict=False)
-            for match in matches
+            replace(pair, pool=start + pair.pool)
+            for start, pairs_of_shard in zip(starts.tolist(), workers.map(_similar_pairs, calls), strict=False)
+            for pair in pairs_of_shard
         ]
-        planted = Counter(shadow_text for shadow_text, _ in {(match.shadow, match.pool) for match in found})
-        for match in found:
-            if match.if_planted and planted[match.shadow] <= WORDING_RATIO:
-                continue
-            if match.pool not in best or best[match.pool].similarity < match.similarity:
-                best[match.pool] = match
+        for pair in _without_shared_wording(found, shard_streams, views, theirs, measured[2], workers):
+            shadow_sample = pair.shadow % shadow[0].texts
+            if pair.pool not in best or best[pair.pool].similarity < pair.similarity:
+                best[pair.pool] = Match(pair.pool, shadow_sample, pair.similarity)
     ranked = sorted(best.values(), key=lambda match: (-match.similarity, match.pool))
     return SimilarSamples(len(best), ranked[:EXAMPLES], frozenset(best))
 
@@ -188,24 +202,81 @@ def _count(
     return unique.counts(joined), [view.take(indices) for view, indices in zip(joined, drawn, strict=True)]
 
 
-def _matches(
+def _similar_pairs(
     measured: tuple[TokenStream, Rarity, UniquePart],
-    shadow_texts: int,
     n: int,
     threshold: float,
     views: int,
     *streams: TokenStream,
-) -> list[Match]:
-    """The pairs of a sample of a shard and a similar shadow sample."""
+) -> list[SimilarPair]:
+    """The pairs of a text of a shard and a similar shadow text."""
     theirs, rare, unique = measured
     return [
-        replace(match, shadow=match.shadow % shadow_texts)
+        pair
         for ours in _join_views(views, streams)
-        for match in chain(
+        for pair in chain(
             _shingle_matches(ours, theirs, n, threshold, unique),
             _content_matches(ours, theirs, n, threshold, rare, unique),
         )
     ]
+
+
+def _without_shared_wording(
+    found: Sequence[SimilarPair],
+    shard_streams: Sequence[Sequence[Kept]],
+    views: int,
+    theirs: TokenStream,
+    unique: UniquePart,
+    workers: Workers,
+) -> list[SimilarPair]:
+    """The pairs that share more than wording: at least `MIN_OWN_SHARED` of those bigrams of the unique part that fewer
+    than `MIN_UNRELATED` unrelated samples have."""
+    texts = sorted({pair.shadow for pair in found if pair.rare is not None})
+    if not texts:
+        return list(found)
+    shadow_texts = theirs.take(np.array(texts))
+    calls = ((shadow_texts, views, *streams) for streams in shard_streams)
+    related = np.sum(list(workers.map(_related_counts, calls)), axis=0).max(axis=0)
+    wording: dict[int, U64] = {}
+    start = 0
+    for place, text in enumerate(texts):
+        bigrams = _bigrams(shadow_texts.text(place))
+        counts = unique.samples[np.searchsorted(unique.bigrams, bigrams)]
+        wording[text] = bigrams[counts - related[start : start + len(bigrams)] >= MIN_UNRELATED]
+        start += len(bigrams)
+
+    def shares_its_own(pair: SimilarPair) -> bool:
+        if pair.rare is None or pair.is_shared is None:
+            return True
+        own = ~np.isin(pair.rare, wording[pair.shadow])
+        return not own.any() or bool(pair.is_shared[own].mean() >= MIN_OWN_SHARED)
+
+    return [pair for pair in found if shares_its_own(pair)]
+
+
+def _related_counts(shadow_texts: TokenStream, views: int, *streams: TokenStream) -> I64:
+    """Number of related texts of a shard that have each bigram of each shadow text: a row for each view, and the
+    bigrams of all shadow texts in a line."""
+    wanted = [_bigrams(shadow_texts.text(place)) for place in range(shadow_texts.texts)]
+    index = SetMatrix(distinct(ngrams(shadow_texts, 2)))
+    columns = [np.searchsorted(index.columns, bigrams) for bigrams in wanted]
+    counts = [np.zeros((views, len(bigrams)), dtype=np.int64) for bigrams in wanted]
+    transposed = index.matrix.T.tocsr()
+    for view, ours in enumerate(_join_views(views, streams)):
+        for block in blocks(ours):
+            rows = index.rows(distinct(ngrams(block, 2))).tocsr()
+            shared = (rows @ transposed).tocoo()
+            is_related = shared.data >= RELATED_SHARE * index.sizes[shared.col]
+            for place in np.unique(shared.col[is_related]).tolist():
+                related_rows = shared.row[is_related & (shared.col == place)]
+                has = np.asarray(rows[related_rows].sum(axis=0)).ravel()
+                counts[place][view] += has[columns[place]].astype(np.int64)
+    return np.concatenate(counts, axis=1)
+
+
+def _bigrams(text: U64) -> U64:
+    """The different bigrams of a text, cut to the bits of `UniquePart.bigrams`."""
+    return np.unique(pairs(text) >> CUT_BITS)
 
 
 def _join_views(views: int, streams: Sequence[TokenStream]) -> list[TokenStream]:
@@ -216,7 +287,7 @@ def _join_views(views: int, streams: Sequence[TokenStream]) -> list[TokenStream]
 
 def _shingle_matches(
     pool: TokenStream, shadow: TokenStream, n: int, threshold: float, unique: UniquePart
-) -> Iterator[Match]:
+) -> Iterator[SimilarPair]:
     index = SetMatrix(distinct(ngrams(shadow, n)))
     transposed = index.matrix.T.tocsr()
     first = 0
@@ -228,16 +299,17 @@ def _shingle_matches(
         for pair in np.flatnonzero(_reaches(np.maximum(jaccard, containment), threshold)):
             row, column = int(both.row[pair]), int(both.col[pair])
             if _reaches(jaccard[pair], threshold):
-                yield Match(first + row, column, float(jaccard[pair]))
+                yield SimilarPair(first + row, column, float(jaccard[pair]))
             if _reaches(containment[pair], threshold):
-                ours, theirs = block.text(row), shadow.text(column)
-                yield from unique.leaks(Match(first + row, column, float(containment[pair])), ours, theirs)
+                part = unique.shared_part(block.text(row), shadow.text(column))
+                if part is not None:
+                    yield SimilarPair(first + row, column, float(containment[pair]), *part)
         first += block.texts
 
 
 def _content_matches(
     pool: TokenStream, shadow: TokenStream, n: int, threshold: float, rare: Rarity, unique: UniquePart
-) -> Iterator[Match]:
+) -> Iterator[SimilarPair]:
     index = SetMatrix(distinct(shadow))
     # Columns are hashes cut to 56 bits; weights belong to whole hashes.
     whole = np.unique(shadow.hashes)
@@ -263,7 +335,9 @@ def _content_matches(
                 continue
             similarity = content_share(ours, theirs, rare, unique)
             if _reaches(similarity, threshold):
-                yield from unique.leaks(Match(first + row, column, similarity), ours, theirs)
+                part = unique.shared_part(ours, theirs)
+                if part is not None:
+                    yield SimilarPair(first + row, column, similarity, *part)
         first += block.texts
 
 
@@ -362,7 +436,7 @@ class UniquePart:
     samples: I64
     """Number of samples with each bigram."""
     min_wording_count: float
-    """Number of samples of `MIN_WORDING_SHARE`."""
+    """A bigram that is in fewer samples than this is not yet wording."""
     is_common: Flags
     """Flags of the tokens that are common words."""
     is_frequent: Flags
@@ -411,25 +485,23 @@ class UniquePart:
         word = np.pad(frequent & gone[:-1] & gone[1:], 1)
         return np.asarray(gone & self.is_common[index] & (~self.is_character[index] | word[:-1] | word[1:]))
 
-    def leaks(self, match: Match, ours: U64, theirs: U64) -> Iterator[Match]:
-        """The match, if `ours` shares enough of the unique part of the shadow text `theirs`."""
-        if self._shares_unique_part(ours, theirs, self.min_wording_count):
-            yield replace(match, if_planted=not self._shares_unique_part(ours, theirs, min_wording_count=0))
-
-    def _shares_unique_part(self, ours: U64, theirs: U64, min_wording_count: float) -> bool:
+    def shared_part(self, ours: U64, theirs: U64) -> tuple[U64, Flags] | None:
+        """The bigrams of the unique part of the shadow text `theirs`, with flags of those that `ours` has; None if it
+        has too few of them."""
         bigrams, first = np.unique(pairs(theirs) >> CUT_BITS, return_index=True)
         if not len(bigrams):
-            return True
+            return None  # a text of one token: only the comparison of all shingles can find it
         shared = np.isin(bigrams, pairs(ours) >> CUT_BITS)
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
-        wording = max(WORDING_RATIO * (others.min() + 1), min_wording_count)
+        wording = max(WORDING_RATIO * (others.min() + 1), self.min_wording_count)
         rarest = others <= min(np.sort(others)[min(UNIQUE_BIGRAMS, len(others)) - 1], wording)
         if shared[rarest].mean() < MIN_UNIQUE_SHARED_IF_REPLACED:
-            return False
+            return None
         # The other token of the bigram of a replaced common word is still beside its other neighbour.
         kept, gone = kept_tokens(ours, theirs), self.common(theirs, replaced_tokens(ours, theirs))
         spared = (gone[first] & kept[first + 1]) | (gone[first + 1] & kept[first])
-        return bool(shared[rarest & ~spared].mean() >= MIN_UNIQUE_SHARED)
+        own = rarest & ~spared
+        return (bigrams[own], shared[own]) if shared[own].mean() >= MIN_UNIQUE_SHARED else None
 
 
 def demonstration_leaks(samples: Sequence[Sample], shadow: Sequence[Sample], n: int, threshold: float) -> set[str]:
