@@ -1,7 +1,8 @@
 """Renders dialogues as tokens, piece by piece: the opening, then what follows each turn of the policy.
 
-Turn N+1 extends turn N token by token: except with `rollout.thoughts: drop`, nothing is tokenized twice. Text of users,
-articles and tools is always encoded as plain text, whatever it contains, so that no data can forge a role's tags.
+Turn N+1 extends turn N token by token, and nothing is tokenized twice, except with `rollout.thoughts: drop` (below).
+Text of users, articles and tools is always encoded as plain text, whatever it contains, so that no data can forge a
+role's tags.
 
 `TagRenderer` is the tight layout of `models/tiny`. `ChatRenderer` uses the chat template of any model. A template
 renders whole dialogues, and some change what they rendered before: Qwen3 drops the `<think>` blocks of earlier turns

@@ -32,8 +32,9 @@ CODE = "code of AskGate"
 SEED_POOL_FACTS = "seed_pool, its sidecar"
 """Name, among the sources of a run, of the pool's sidecar, which fresh samples are generated from."""
 RESUME = "--resume (ppo-runner: no flag)"
+"""How to resume a run, for messages that do not know the command."""
 NO_RESUME = "--resume (ppo-runner: --resume-from)"
-"""How to resume a run, and which flag to leave out to start a new one, for messages that do not know the command."""
+"""Which flag to leave out to start a new run, for such messages."""
 
 DIALOGUES = 12
 """Number of dialogues of each policy that a deep verification generates again."""

@@ -147,7 +147,7 @@ def fingerprint(path: Path) -> str:
 
 @cache
 def code_sha256() -> str:
-    """`current_code_sha256`, computed once: the code that this process has started with."""
+    """`current_code_sha256` as at the first call in this process."""
     return current_code_sha256()
 
 

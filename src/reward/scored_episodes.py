@@ -237,8 +237,8 @@ def rate(
     """Rates episodes by every dimension, the old 7 and the new ones.
 
     `scores`: judge scores; None: no episode is live-scored, so there are no live dimensions and `live` is false.
-    `to_score`: ids of the episodes that the judge had to score; None: all. The others are rated as without a judge. One
-    of these without judge scores is refused by name: a missing score is never a zero.
+    `to_score`: ids of the episodes that the judge had to score; None: all. The others are rated as without a judge. An
+    episode in `to_score` without judge scores is refused by name: a missing score is never a zero.
     """
     known = {sample.id: sample for sample in samples}
     unknown = [one.id for one in recorded if one.episode.sample_id not in known]
