@@ -15,7 +15,8 @@ from src.core.jsonl import read_records
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
-from src.data.quality.leaks import SimilarSamples, UniquePart, demonstration_leaks, similar_samples
+from src.data.quality.leaks import SimilarSamples, demonstration_leaks, similar_samples
+from src.data.quality.rarity import UniquePart
 from src.data.quality.token_stream import TokenStream, token_stream
 from tests.data.worded_samples import HAN, V2, word, wordy
 
