@@ -29,8 +29,8 @@ from ..runtime.logs import StepLog
 SPREAD = "watch/reward_std"
 FIRST_SHARE, FIRST_COUNT = 0.1, 3
 """The first right answers of a weak policy are no spike, up to this share or this number of a batch."""
-FIRST_SPIKE = 3.0
-"""The default of `watch.spike`, at which exactly so many right answers are no spike."""
+DEFAULT_SPIKE = float(WatchSection.model_fields["spike"].default)
+"""At this `watch.spike`, exactly so many right answers are no spike."""
 
 
 class Watch(Callback):
@@ -87,7 +87,7 @@ class Watch(Callback):
             return ""
         first = min(0.5, max(FIRST_SHARE, FIRST_COUNT / batch_size))
         # If this share of the answers earns 1 and the others 0, the standard deviation is the root.
-        usual = max(median(metrics[SPREAD] for metrics in self._past), sqrt(first * (1 - first)) / FIRST_SPIKE)
+        usual = max(median(metrics[SPREAD] for metrics in self._past), sqrt(first * (1 - first)) / DEFAULT_SPIKE)
         if spread <= self.limits.spike * usual + 1e-9:  # rounding
             return ""
         limit = f"watch.spike = {self.limits.spike:g}"

@@ -42,8 +42,6 @@ READER = 5
 """Version of the readers: a pool that an older version made of the same file is built again."""
 LONGEST_COLUMN = 40
 """Characters of the name of a CSV column; a longer text is no header."""
-
-
 NO_HELD_OUT_ASK = (
     "no held-out row needs a question, so need-ask success will not be measured; add rows whose question lacks "
     "something"

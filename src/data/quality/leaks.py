@@ -79,7 +79,7 @@ class SimilarPair:
     pool: int
     shadow: int
     similarity: float
-    rare: U64 | None = None
+    own_bigrams: U64 | None = None
     """The bigrams of the shadow text's unique part; None if the texts are alike in all."""
     is_shared: Flags | None = None
     """Flags of those that the pool's text has."""
@@ -205,7 +205,7 @@ def _without_shared_wording(
 ) -> list[SimilarPair]:
     """The pairs that share more than wording: at least `MIN_OWN_SHARED` of those bigrams of the unique part that fewer
     than `MIN_UNRELATED` unrelated samples have."""
-    texts = sorted({pair.shadow for pair in found if pair.rare is not None})
+    texts = sorted({pair.shadow for pair in found if pair.own_bigrams is not None})
     if not texts:
         return list(found)
     shadow_texts = theirs.take(np.array(texts))
@@ -220,10 +220,10 @@ def _without_shared_wording(
         start += len(bigrams)
 
     def shares_its_own(pair: SimilarPair) -> bool:
-        if pair.rare is None or pair.is_shared is None:
+        if pair.own_bigrams is None or pair.is_shared is None:
             return True
-        own = ~np.isin(pair.rare, wording[pair.shadow])
-        return not own.any() or bool(pair.is_shared[own].mean() >= MIN_OWN_SHARED)
+        is_own = ~np.isin(pair.own_bigrams, wording[pair.shadow])
+        return not is_own.any() or bool(pair.is_shared[is_own].mean() >= MIN_OWN_SHARED)
 
     return [pair for pair in found if shares_its_own(pair)]
 
